@@ -191,6 +191,44 @@ def test_pure_code_has_no_input_or_output(place: str) -> None:
         assert calls.isdisjoint({"open", "print", "input"}), file
 
 
+#: What starts threads: they act as the owner, but for those that copy a caller's context.
+THREADS = {
+    "docstow.core.processes": "read pipes",
+    "docstow.core.threads": "in_parallel copies the context; what is periodic is upkeep",
+    "docstow.ingest.preload": "the operator's packages",
+    "docstow.ingest.queue": "workers",
+    "docstow.ingest.worker": "end a worker that is out of time",
+    "docstow.library.environments": "copies the context",
+    "docstow.server.http": "ends the process",
+    "docstow.server.stdio": "serves the owner alone",
+    "docstow.sources.collection": "of workers",
+    "docstow.sources.site.browser": "of workers",
+    "docstow.sources.site.crawl": "of workers",
+    "docstow.store.leases": "of workers",
+    "docstow.store.usage": "writes marks",
+}
+#: What reads the store by keys of its own, below what is given to callers.
+RAW = {"head_key", "heads_prefix", "snapshot_key", "decode_head", "ObjectStore", "open_store"}
+
+
+def test_threads_that_would_lose_the_caller_are_started_where_that_is_meant() -> None:
+    found = set()
+    for name, file in FILES.items():
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call):
+                called = ast.unparse(node.func).rpartition(".")[2]
+                if called in {"Thread", "ThreadPoolExecutor", "Timer"}:
+                    found.add(name)
+    assert found == set(THREADS)
+
+
+@pytest.mark.parametrize("name", sorted(FILES))
+def test_what_answers_callers_has_no_key_of_the_store(name: str) -> None:
+    # The totals list the heads of those registrations alone that the registry gives the caller.
+    if package(name) in {"library", "tools", "server"} and name != "docstow.library.page_totals":
+        assert RAW.isdisjoint(each.rpartition(".")[2] for each in imported(FILES[name]))
+
+
 def test_the_app_starts_without_the_heavy_libraries() -> None:
     heavy = [
         "fastapi",

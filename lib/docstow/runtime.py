@@ -29,10 +29,11 @@ from docstow.core.settings import LOOPBACK, Settings, guides_mode, load
 from docstow.core.spelling import package_kinds
 from docstow.core.threads import Background, lazy, limit_blas
 from docstow.core.urls import site_of
+from docstow.core.visibility import PROJECT
 from docstow.embedding.models import Models
 from docstow.languages.projects import Projects
 from docstow.library import Library
-from docstow.sources import Upstreams
+from docstow.sources import Upstreams, kinds
 from docstow.sources.crates import CrateResolver
 from docstow.sources.registry import Registry
 from docstow.store.objects import (
@@ -122,6 +123,11 @@ def _list_commands() -> Sequence[Mapping[str, Any]]:
     return command_line.list_commands()
 
 
+def visible_kinds() -> tuple[str, ...]:
+    """Return the kinds of sources that a credential may be bound to."""
+    return (*kinds(), PROJECT)
+
+
 def _now() -> datetime:
     return datetime.now(UTC)
 
@@ -174,7 +180,7 @@ class Runtime:
         self._closing.callback(self.upstreams.close)
         tokens = settings.auth.replace(",", " ").split()
         closed = settings.host not in LOOPBACK or bool(settings.oauth_issuer)
-        self.policy = auth.parse(tokens, exposed=closed)
+        self.policy = auth.parse(tokens, exposed=closed, kinds=visible_kinds)
         self.models = Models(
             settings,
             lambda url, total_s: self.upstreams.upstream(url, total_s=total_s),
@@ -247,6 +253,7 @@ class Runtime:
             lease_s=self.settings.lease_s,
             held=self.leases.held,
             resumes=not self.settings.queue_url,
+            shows=lambda identity: self.registry.shows(identity),
         )
 
     # The model
@@ -748,6 +755,7 @@ class Runtime:
                 settings.proxies,
                 trusted=self.policy.loopback,
             ),
+            sources_claim=settings.oauth_sources,
         )
 
     def health(self) -> dict[str, Any]:
@@ -757,8 +765,16 @@ class Runtime:
             "version": __version__,
             "store": self.location.split("://")[0] if "://" in self.location else "directory",
             "uptime_s": round(time.monotonic() - self._started, 1),
-            **({"pre_ingest": self._preload.progress()} if self._preload else {}),
+            **({"pre_ingest": self._progress(self._preload)} if self._preload else {}),
         }
+
+    def _progress(self, preload: PackagePreload) -> dict[str, Any]:
+        """Return how far a preload is; which packages it has, those learn who may read all."""
+        who, progress = auth.caller(), preload.progress()
+        if who.may(auth.READ) and who.bound is None:
+            return progress
+        failed, running = progress["failed"], progress["running"]
+        return {**progress, "failed": len(failed), "running": len(running)}
 
     # What runs in the background
 

@@ -16,7 +16,9 @@ from docstow.core import auth as access
 from docstow.core.auth import ADMIN, OWNER, READ, SCOPES, WRITE, Caller, parse, token_digest
 from docstow.core.errors import ConfigurationError, Forbidden, Unauthorized
 from docstow.core.settings import load
+from docstow.core.visibility import Visibility
 from docstow.runtime import Runtime
+from growth import growth
 from servers.docs_rs import DocsRs
 
 TOKENS = {scope: f"docstow_{scope}-token" for scope in SCOPES}
@@ -184,3 +186,78 @@ def test_an_anonymous_caller_causes_no_ingest(client: TestClient) -> None:
 @pytest.mark.parametrize("client", [("open",)], indirect=True)
 def test_open_is_a_choice(client: TestClient) -> None:
     assert status(client, "push_document", {"text": "words"}) == (200, "")
+
+
+@pytest.mark.parametrize(
+    ("pattern", "kind", "name", "seen"),
+    [
+        ("team-a/*", "github", "team-a/docs@main", True),
+        ("team-a/*", "collection", "team-a/notes", True),
+        ("team-a/*", "github", "team-ab/docs@main", False),
+        ("team-a/*", "github", "x/team-a/docs", False),
+        ("team-a/*", "node", "team-a/x", False),
+        ("*", "site", "https://docs.example/", True),
+        ("*", "crate", "serde", False),
+        ("*", "python", "requests", False),
+        ("*", "project", "work", False),
+        ("https://docs.example/a/*", "site", "https://docs.example/a/b", True),
+        ("https://docs.example/a/*", "site", "https://docs.example.evil/a/b", False),
+        ("site:https://docs.example/*", "github", "https://docs.example/x", False),
+        ("site:https://*.example/*", "site", "https://a.example/x", True),
+        ("crate:*", "crate", "serde", True),
+        ("crate:*", "local", "serde", False),
+        ("crate:serde-*", "crate", "Serde_Json", True),
+        ("python:Acme_*", "python", "acme-tools", True),
+        ("node:@team-a/*", "node", "@team-a/ui", True),
+        ("node:foo-js", "node", "foo.js", False),
+        ("crate:a*b*c", "crate", "a_b_bc", True),
+        ("crate:a*b*c", "crate", "acb", False),
+        ("crate:ab*ba", "crate", "aba", False),
+        ("crate:[a-z]*", "crate", "serde", False),
+        ("crate:.*", "crate", "serde", False),
+        ("", "site", "", False),
+        ("*", "site", "", False),
+        ("*:*", "crate", "serde", False),
+    ],
+)
+def test_patterns_of_sources(pattern: str, kind: str, name: str, *, seen: bool) -> None:
+    assert Visibility((pattern,)).sees(kind, name) is seen
+    assert not Visibility(()).sees(kind, name)
+
+
+def test_a_pattern_of_many_stars_is_not_slow() -> None:
+    pattern = "a*" * 200 + "b"
+    found = growth(lambda times: Visibility((pattern,)).sees("site", "a" * 1000 * times))
+    assert found < 2
+
+
+def test_tokens_are_bound_to_the_sources_of_their_entries() -> None:
+    digest = token_digest("docstow_a")
+    entries = [f"a:write:{digest}:team-a/*;crate:*", "anonymous:read:python:*"]
+    policy = parse(entries, exposed=True, kinds=lambda: ("crate", "python"))
+    who = policy.identify("Bearer docstow_a")
+    assert who == Caller("a", WRITE, Visibility(("team-a/*", "crate:*")))
+    assert policy.identify("") == Caller("", READ, Visibility(("python:*",)))
+    for entry in (f"a:read:{digest}:crates:*", f"a:read:{digest}:", f"a:read:{digest}:é"):
+        with pytest.raises(ConfigurationError):
+            parse([entry], exposed=True, kinds=lambda: ("crate",))
+    everything = parse([f"a:read:{digest}:*:*"], exposed=True)
+    assert everything.identify("Bearer docstow_a") == Caller("a", READ)
+
+
+def test_the_command_line_binds_tokens(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["token", "new", "a", "--sources", "team-a/*", "--sources", "crate:*"]) == 0
+    out, err = capsys.readouterr()
+    who = parse([err.split()[0]], exposed=True).identify(f"Bearer {out.strip()}")
+    assert who.bound == Visibility(("team-a/*", "crate:*"))
+    assert main(["token", "new", "a", "--sources", "crates:*"]) == 1
+    assert main(["token", "new", "a", "--sources", "team-a/*,b:admin:open"]) == 1
+
+
+def test_a_caller_is_told_the_same_of_what_exists_and_what_does_not() -> None:
+    with access.calling(Caller("a", ADMIN, Visibility(("crate:serde",)))):
+        assert access.unseen("crate", "serde") == ""
+        told = access.unseen("crate", "tokio")
+        assert told.startswith("crate:tokio is not for the credential 'a', which sees crate:serde.")
+        with pytest.raises(Forbidden, match="which sees crate:serde"):
+            access.require_sight("site", "https://docs.example/")

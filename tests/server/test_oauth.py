@@ -327,6 +327,43 @@ def test_scopes_of_a_token_hold(server: str, issuer: Loopback) -> None:
     assert len(issuer.paths("jwks")) == 1
 
 
+def test_a_call_by_mcp_asks_for_the_scope_that_it_needs(server: str, issuer: Loopback) -> None:
+    def ask(calls: list[tuple[str, dict[str, Any]]], **claims: Any) -> httpx.Response:
+        sent: list[dict[str, Any]] = [
+            {
+                "jsonrpc": "2.0",
+                "id": number,
+                "method": "tools/call",
+                "params": {"name": name, "arguments": arguments},
+            }
+            for number, (name, arguments) in enumerate(calls)
+        ]
+        token = _signed(_claims(iss=issuer.url, **claims))
+        headers = {"Authorization": f"Bearer {token}", "MCP-Protocol-Version": "2025-03-26"}
+        body = sent if len(sent) > 1 else sent[0]
+        return httpx.post(f"{server}/mcp?toolsets=collections", json=body, headers=headers)
+
+    make = ("create_collection", {"name": "notes"})
+    listed: tuple[str, dict[str, Any]] = ("list_collections", {})
+    refused = ask([make])
+    assert refused.status_code == 403
+    assert refused.headers["www-authenticate"] == (
+        'Bearer realm="docstow", error="insufficient_scope", scope="docstow:write", '
+        'resource_metadata="https://docs.example/.well-known/oauth-protected-resource/mcp"'
+    )
+    assert refused.json()["id"] == 0
+    assert refused.json()["result"]["isError"]
+    # Of several at once none is done.
+    several = ask([listed, make])
+    assert several.status_code == 403
+    assert len(several.json()) == 2
+    allowed = ask([make], scope="docstow:write")
+    assert allowed.status_code == 200
+    assert allowed.json()["result"]["structuredContent"]["created"]
+    assert ask([listed]).status_code == 200
+    assert ask([("no_such_tool", {})]).status_code == 200
+
+
 def test_tokens_of_the_operator_hold_beside_those_of_the_issuer(server: str) -> None:
     def ask(token: str) -> int:
         headers = {"Authorization": f"Bearer {token}"}
@@ -334,6 +371,31 @@ def test_tokens_of_the_operator_hold_beside_those_of_the_issuer(server: str) -> 
 
     assert ask("docstow_ci") == 200
     assert ask("docstow_other") == 401
+
+
+def test_a_claim_binds_a_token_to_sources(issuer: Loopback, tmp_path: Path) -> None:
+    flags = {
+        "store": str(tmp_path / "store"),
+        "cache": str(tmp_path / "cache"),
+        "oauth_issuer": issuer.url,
+        "oauth_resource": AUDIENCE,
+        "oauth_sources": "https://docs.example/sources",
+    }
+    with contextlib.closing(Runtime(load(flags, {}))) as runtime, serve(runtime.app) as url:
+        for name in ("team-a/notes", "team-b/notes"):
+            runtime.toolbox.call("create_collection", {"name": name})
+
+        def seen(**claims: Any) -> list[str]:
+            token = _signed(_claims(iss=issuer.url, **claims))
+            found = httpx.get(f"{url}/sources", headers={"Authorization": f"Bearer {token}"})
+            return [each["uri"] for each in found.json()["results"]]
+
+        claim = flags["oauth_sources"]
+        assert seen(**{claim: ["team-a/*", "crate:*"]}) == ["team-a/notes"]
+        assert seen(**{claim: "crate:* team-b/*"}) == ["team-b/notes"]
+        assert seen(**{claim: "*:*"}) == ["team-a/notes", "team-b/notes"]
+        for nothing in ([], "", None, {"team-a/*": 1}, [["team-a/*"]], 7, True):
+            assert seen(**{claim: nothing}) == []
 
 
 def test_an_issuer_needs_the_address_of_this_server(tmp_path: Path) -> None:

@@ -20,6 +20,7 @@ from docstow.core import auth
 from docstow.core.errors import DocstowError, InvalidParameter, SnapshotNotFound, SourceNotFound
 from docstow.core.settings import FIELDS, load
 from docstow.core.threads import limit_blas
+from docstow.core.visibility import SEPARATOR
 from docstow.embedding import parse_choice
 from docstow.ingest import preload
 from docstow.server import command_line
@@ -226,10 +227,15 @@ def _call(runtime: Runtime, options: argparse.Namespace) -> int:
 
 
 def _new_token(runtime: Runtime, options: argparse.Namespace) -> int:
+    from docstow.runtime import visible_kinds
+
     del runtime
     token = auth.new_token()
     entry = f"{options.name}:{options.scope}:{auth.token_digest(token)}"
-    auth.parse([entry], exposed=True)  # refuses a name that could not be read back
+    if options.sources:
+        entry += f":{SEPARATOR.join(options.sources)}"
+    # Refuses what could not be read back.
+    auth.parse(re.split(r"[\s,]", entry), exposed=True, kinds=visible_kinds)
     print(token)
     print(f"{entry}  # for DOCSTOW_AUTH; the token above is shown this once", file=sys.stderr)
     return 0

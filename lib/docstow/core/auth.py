@@ -1,6 +1,7 @@
-"""Authorization: bearer tokens, their scopes, and the current caller.
+"""Authorization: bearer tokens, their scopes and sources, and the current caller.
 
-A server sets the caller of a request by :func:`calling`; tools check it by :func:`require`.
+A server sets the caller of a request by :func:`calling`; tools check its scope by :func:`require`.
+Whatever reads heads, records, jobs or cards gives those alone that the caller :func:`sees`.
 """
 
 from __future__ import annotations
@@ -10,11 +11,13 @@ import hashlib
 import hmac
 import re
 import secrets
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass
 
 from docstow.core.errors import ConfigurationError, Forbidden, Unauthorized
+from docstow.core.model import Revision, Source
+from docstow.core.visibility import Visibility, is_open, name_of, read_patterns
 
 READ, WRITE, ADMIN = "read", "write", "admin"
 
@@ -25,11 +28,14 @@ SCOPES = (READ, WRITE, ADMIN)
 OPEN, JWT, ANONYMOUS_READ = "open", "jwt", "anonymous:read"
 
 PREFIX = "docstow_"
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+_TOKEN = re.compile(
+    r"(?P<name>[A-Za-z0-9][A-Za-z0-9._-]{0,63}):(?P<scope>read|write|admin)"
+    r":(?P<digest>[0-9a-f]{64})(?::(?P<patterns>.*))?"
+)
+_ANONYMOUS = re.compile(r"(?P<name>)(?P<digest>)anonymous:(?P<scope>read)(?::(?P<patterns>.*))?")
 #: A scope as identity providers write it: docstow:read, docstow/read, https://…/docstow/read, or
 #: bare; scopes of other services are ignored.
 _CLAIM = re.compile(r"(?:(?:.*[/:.])?docstow[/:.])?(read|write|admin)")
-_DIGEST = re.compile(r"[0-9a-f]{64}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,10 +45,12 @@ class Caller:
     Attributes:
         name: of the token or of the JWT's subject; for logs. Empty for an anonymous caller.
         scope: the largest that the caller has; empty: none.
+        bound: the sources that the caller sees; None for all.
     """
 
     name: str
     scope: str
+    bound: Visibility | None = None
 
     @property
     def anonymous(self) -> bool:
@@ -74,6 +82,52 @@ def calling(caller: Caller) -> Iterator[None]:
 def caller() -> Caller:
     """Return the current caller; the owner where no server has set another."""
     return _caller.get()
+
+
+def sees(kind: str, name: str) -> bool:
+    """Return whether the current caller sees a source; see :mod:`docstow.core.visibility`."""
+    bound = caller().bound
+    return bound is None or bound.sees(kind, name)
+
+
+def sees_head(source: Source) -> bool:
+    """Return whether the current caller sees a source, as far as the key of its head tells.
+
+    Of pages the snapshot tells it, see :func:`sees_snapshot`, and their registration.
+    """
+    return is_open(source, caller().bound)
+
+
+def sees_snapshot(revision: Revision) -> bool:
+    """Return whether the current caller sees what a snapshot was made from."""
+    bound = caller().bound
+    return bound is None or bound.sees(revision.source.kind, name_of(revision))
+
+
+def unseen(kind: str, name: str) -> str:
+    """Return why the current caller has no source of a name; empty where the caller sees it.
+
+    It is the same whether or not there is such a source.
+    """
+    if sees(kind, name):
+        return ""
+    who = caller()
+    own = ", ".join(who.bound.patterns) if who.bound is not None else ""
+    named = f"the credential {who.name!r}" if who.name else "who sends no credential"
+    return (
+        f"{kind}:{name[:200]} is not for {named}, which sees {own or 'no source'}. Ask whoever runs"
+        " this server for one that does."
+    )
+
+
+def require_sight(kind: str, name: str) -> None:
+    """Refuse a caller that does not see a source, whether or not there is one.
+
+    Raises:
+        Forbidden: it does not.
+    """
+    if told := unseen(kind, name):
+        raise Forbidden(told)
 
 
 def require(scope: str) -> None:
@@ -120,14 +174,14 @@ class Policy:
         loopback: it is open only because nobody but this machine's users can reach the server, so
             that what a proxy passes on is not meant.
         jwt: an authorizer in front verifies the credential; its scopes apply.
-        anonymous: the scope of a caller without a credential; empty: none.
+        anonymous: the caller without a credential.
         tokens: SHA-256 in hex of each token, with its caller.
     """
 
     open: bool = False
     loopback: bool = False
     jwt: bool = False
-    anonymous: str = ""
+    anonymous: Caller = NOBODY
     tokens: tuple[tuple[str, Caller], ...] = ()
 
     def identify(self, authorization: str) -> Caller:
@@ -140,7 +194,7 @@ class Policy:
             return OWNER
         scheme, _, token = authorization.strip().partition(" ")
         if not scheme:
-            return Caller("", self.anonymous)
+            return self.anonymous
         digest = token_digest(token.strip()) if scheme.lower() == "bearer" else ""
         # Every token is compared, so that the time taken does not depend on which one matches.
         matches = [who for known, who in self.tokens if hmac.compare_digest(known, digest)]
@@ -148,24 +202,30 @@ class Policy:
             raise Unauthorized("This credential is not known here. Ask for a new token.")
         return matches[0]
 
-    def from_claims(self, subject: str, scopes: Iterable[str]) -> Caller:
+    def from_claims(
+        self, subject: str, scopes: Iterable[str], bound: Visibility | None = None
+    ) -> Caller:
         """Return the caller of the claims of a JWT that has been verified."""
         granted = {match[1] for match in map(_CLAIM.fullmatch, scopes) if match}
         held = [scope for scope in SCOPES if scope in granted]
-        return Caller(subject or "jwt", held[-1] if held else "")
+        return Caller(subject or "jwt", held[-1] if held else "", bound)
 
 
 #: The policy of an empty setting on a server that others can reach.
 CLOSED = Policy()
 
 
-def parse(entries: Sequence[str], *, exposed: bool) -> Policy:
+def parse(
+    entries: Sequence[str], *, exposed: bool, kinds: Callable[[], Collection[str]] = tuple
+) -> Policy:
     """Read the setting ``auth``.
 
     Args:
-        entries: ``open``, ``jwt``, ``anonymous:read`` and ``NAME:SCOPE:SHA256`` in any number.
+        entries: ``open``, ``jwt``, ``anonymous:read`` and ``NAME:SCOPE:SHA256`` in any number; the
+            last two with ``:PATTERNS`` where they are bound to sources.
         exposed: whether others than this machine's user can reach the server; then only what the
             entries allow is allowed.
+        kinds: returns those that patterns may name; none where that is not checked.
 
     Raises:
         ConfigurationError: with all mistakes at once and without digests.
@@ -174,17 +234,19 @@ def parse(entries: Sequence[str], *, exposed: bool) -> Policy:
         return Policy(open=not exposed, loopback=not exposed)
     mistakes: list[str] = []
     tokens: list[tuple[str, Caller]] = []
+    anonymous = NOBODY
     for entry in entries:
-        if entry in {OPEN, JWT, ANONYMOUS_READ}:
+        if entry in {OPEN, JWT}:
             continue
-        name, _, rest = entry.partition(":")
-        scope, _, digest = rest.partition(":")
-        if not _NAME.fullmatch(name) or scope not in SCOPES or not _DIGEST.fullmatch(digest):
-            mistakes.append(
-                f"auth: the entry of {name!r} is not open, jwt, anonymous:read or "
-                "NAME:read|write|admin:SHA256; 'docstow token new' prints one"
-            )
-        tokens.append((digest, Caller(name, scope)))
+        try:
+            digest, who = _read_entry(entry, kinds)
+        except ValueError as error:
+            mistakes.append(f"auth: the entry of {entry.partition(':')[0]!r} {error}")
+            continue
+        if digest:
+            tokens.append((digest, who))
+        else:
+            anonymous = who
     names = [who.name for _, who in tokens]
     mistakes += [f"auth: {name!r} is there twice" for name in {*names} if names.count(name) > 1]
     if OPEN in entries and len(entries) > 1:
@@ -194,9 +256,26 @@ def parse(entries: Sequence[str], *, exposed: bool) -> Policy:
     return Policy(
         open=OPEN in entries,
         jwt=JWT in entries,
-        anonymous=READ if ANONYMOUS_READ in entries else "",
+        anonymous=anonymous,
         tokens=tuple(tokens),
     )
+
+
+def _read_entry(entry: str, kinds: Callable[[], Collection[str]]) -> tuple[str, Caller]:
+    """Return digest and caller of a token's entry, or no digest of that without one.
+
+    Raises:
+        ValueError: with what is wrong, for people.
+    """
+    match = _TOKEN.fullmatch(entry) or _ANONYMOUS.fullmatch(entry)
+    if match is None:
+        raise ValueError(
+            "is not open, jwt, anonymous:read or NAME:read|write|admin:SHA256, the last two with "
+            ":PATTERNS if they are bound to sources; 'docstow token new' prints one"
+        )
+    name, scope, digest, patterns = match.group("name", "scope", "digest", "patterns")
+    bound = None if patterns is None else read_patterns(patterns, kinds())
+    return digest, Caller(name, scope, bound)
 
 
 def new_token() -> str:

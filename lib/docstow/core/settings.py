@@ -102,6 +102,9 @@ class Settings:
     oauth_audience: tuple[str, ...] = _setting(
         (), "audiences or client ids of accepted JWTs; empty: oauth_resource"
     )
+    oauth_sources: str = _setting(
+        "", "claim of those JWTs with the patterns of the sources that each sees; empty: all"
+    )
     rate: float = _setting(
         30.0, "requests of one token or address a second, with a burst; 0: any number", least=0
     )

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from docstow.core.threads import in_parallel
+from docstow.core.visibility import Visibility, name_at
 from docstow.index.cards import CRATES, FULL_WEIGHT, Entry, card_key, term_hash
 from docstow.index.segments import FINE, PARTS, Bucket, Head, key_hash, project, survivors
 from docstow.text import bm25
@@ -75,16 +76,23 @@ class CardSet:
     Args:
         segments: the oldest first.
         buckets: keeps what was read of their terms.
+        bound: the sources whose cards there are; None for all. Others change no score.
     """
 
-    def __init__(self, segments: Sequence[Loaded], buckets: Buckets) -> None:
+    def __init__(
+        self, segments: Sequence[Loaded], buckets: Buckets, bound: Visibility | None = None
+    ) -> None:
         self.segments = segments
         self._buckets = buckets
         heads = [each.head for each in segments]
         self._edges = np.cumsum([0, *map(len, heads)])
         alive = survivors(heads)
         self._alive = np.concatenate([np.zeros(0, bool), *alive])
+        self._bound = None if bound is None else self._rows_of(bound)
+        if self._bound is not None:
+            self._alive &= self._bound
         self._keys = np.concatenate([np.zeros(0, np.uint64), *(head.keys for head in heads)])
+        self._listed: dict[str, list[Entry]] = {}
         self._count = int(self._alive.sum())
         self._embedded = [each.head.codes.any(axis=1) for each in segments]
         self._centre_starts = [each.head.centre_starts() for each in segments]
@@ -101,6 +109,12 @@ class CardSet:
         wanted = self._alive if kinds is None else self._alive & self._of_kinds(kinds)
         found = [self.entry(row) for row in np.flatnonzero(wanted).tolist()]
         yield from sorted(found, key=lambda each: each.key)
+
+    def listed(self, kind: str) -> list[Entry]:
+        """Return what every card of a kind of sources is of, in the order of their keys."""
+        if kind not in self._listed:
+            self._listed[kind] = list(self.entries({kind}))
+        return self._listed[kind]
 
     def entry(self, row: int) -> Entry:
         """Return what a card is of, by its row in all segments together."""
@@ -155,7 +169,16 @@ class CardSet:
 
     def _of_kinds(self, kinds: Collection[str]) -> NDArray[np.bool_]:
         """Return of the cards of all segments whether they are of some kinds of sources."""
-        return np.concatenate([np.zeros(0, bool), *(e.head.of_kinds(kinds) for e in self.segments)])
+        of_kinds = (each.head.of_kinds(kinds) for each in self.segments)
+        found = np.concatenate([np.zeros(0, bool), *of_kinds])
+        return found if self._bound is None else found & self._bound
+
+    def _rows_of(self, bound: Visibility) -> NDArray[np.bool_]:
+        """Return of the cards of all segments whether they are of sources that are seen."""
+        entries = map(self.entry, range(int(self._edges[-1])))
+        # What a card of pages says of itself beside its name, which is an id, is its address.
+        named = ((each.source.kind, name_at(each.source, each.keywords)) for each in entries)
+        return np.fromiter((bound.sees(*each) for each in named), bool)
 
     def _row(self, key: str) -> int | None:
         same = np.flatnonzero(self._keys == np.uint64(key_hash(key)))

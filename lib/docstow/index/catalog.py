@@ -10,13 +10,16 @@ from __future__ import annotations
 import contextlib
 import threading
 import time
+from collections import OrderedDict
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from docstow.core import auth
 from docstow.core.model import Head, Snapshot, Source
+from docstow.core.visibility import Visibility
 from docstow.index.card_set import Buckets, CardSet, Ranking
 from docstow.index.cards import CRATES, Card, Entry, card_of, key_of, outranks, tables_of
 from docstow.index.catalog_store import CatalogStore
@@ -29,6 +32,8 @@ from docstow.store.snapshots import Snapshots
 
 #: A publish joins its card with the last segment as long as that has fewer cards.
 TAIL = 64
+#: Of so many visibilities the sets of cards are kept.
+_VIEWS_KEPT = 32
 
 
 class _Overtaken(Exception):
@@ -60,11 +65,13 @@ class Catalog:
         self._reading = threading.Lock()
         self._buckets = Buckets()
         self._card_set: tuple[tuple[str, ...], CardSet] = ((), CardSet((), self._buckets))
+        #: What callers see that are bound to sources, with the set that it is of.
+        self._views: OrderedDict[Visibility, tuple[CardSet, CardSet]] = OrderedDict()
 
     # Reading
 
     def card_set(self, *, fresh: bool = False) -> CardSet:
-        """Return all cards; those left out that are in segments which cannot be read.
+        """Return the cards that the caller sees; those left out that cannot be read.
 
         The store is asked for the manifest, and for segments that this process does not have.
 
@@ -76,7 +83,19 @@ class Catalog:
             there = tuple(each.identity for each in segments)
             if self._card_set[0] != there:
                 self._card_set = there, CardSet(segments, self._buckets)
-            return self._card_set[1]
+            bound = auth.caller().bound
+            return self._card_set[1] if bound is None else self._view(bound)
+
+    def _view(self, bound: Visibility) -> CardSet:
+        """Return the cards of those sources that are seen."""
+        whole = self._card_set[1]
+        of, view = self._views.pop(bound, (None, whole))
+        if of is not whole:
+            view = CardSet(whole.segments, self._buckets, bound)
+        self._views[bound] = whole, view
+        if len(self._views) > _VIEWS_KEPT:
+            self._views.popitem(last=False)
+        return view
 
     def covering(self, kinds: Collection[str]) -> CardSet | None:
         """Return all cards if each source of some kinds is known to have one; else None.
@@ -144,6 +163,7 @@ class Catalog:
         tables = tables_of(snapshot.revision.source.kind)
         return card_of(snapshot, self._snapshots.fetch(snapshot, tables))
 
+    @auth.calling(auth.OWNER)
     def correct(self, entry: Entry) -> Entry | None:
         """Correct the card of a key by its heads; return it, or None if nothing is stowed.
 
@@ -161,6 +181,7 @@ class Catalog:
             self.append(cards, [source], corrections=1)
         return cards[0].entry if cards else None
 
+    @auth.calling(auth.OWNER)
     def forget(self, sources: Iterable[Source]) -> None:
         """Take the cards of sources out whose heads have come to name nothing.
 

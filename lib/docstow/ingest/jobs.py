@@ -17,6 +17,7 @@ from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any, NoReturn
 
+from docstow.core import auth
 from docstow.core.errors import (
     DocstowError,
     InvalidParameter,
@@ -27,6 +28,7 @@ from docstow.core.errors import (
 )
 from docstow.core.model import NO_ATTRIBUTES, Snapshot, Source
 from docstow.core.threads import in_parallel
+from docstow.core.visibility import named
 from docstow.store.leases import SKEW_S
 from docstow.store.objects import AlreadyThere, Entry, ObjectStore, ReadOnlyStore
 from docstow.store.update import Codec, attempts, update
@@ -254,6 +256,8 @@ class Jobs:
         held: whether someone holds a lease.
         resumes: queue a job again whose runner died, for a queue that loses its messages with the
             process; otherwise it has failed, as the message of a queue that lasts comes again.
+        shows: whether the caller sees the registered source of an id. To a caller that is bound to
+            sources no jobs of others are there.
     """
 
     def __init__(
@@ -264,8 +268,10 @@ class Jobs:
         lease_s: float = 15.0,
         held: Callable[[str], bool] = lambda _: False,
         resumes: bool = False,
+        shows: Callable[[str], bool] = lambda _: auth.caller().bound is None,
     ) -> None:
         self._store = store
+        self._shows = shows
         self._clock = clock
         self._longest_silence = timedelta(seconds=lease_s + SKEW_S)
         self._held = held
@@ -340,7 +346,8 @@ class Jobs:
             JobNotFound: there is none of that id, or it is too old.
         """
         found = self._store.get(_key(job_id)) if _ID.fullmatch(job_id) else None
-        return _decode(found.body, _key(job_id)) if found else _raise_missing(job_id)
+        job = _decode(found.body, _key(job_id)) if found else None
+        return job if job is not None and self._seen(job) else _raise_missing(job_id)
 
     def repeat(self, job: Job) -> tuple[Job, bool]:
         """Start another job that does the same as one that has ended; return whether it is new."""
@@ -386,6 +393,9 @@ class Jobs:
 
     def states(self) -> Counter[str]:
         """Return how many of the jobs that are kept are in each state."""
+        if auth.caller().bound is not None:
+            # The index of those that have ended does not tell whose they were.
+            return Counter(job.state for job in self.all())
         finished, active = self._look()
         return Counter([*finished.values(), *(job.state for job in active)])
 
@@ -417,6 +427,8 @@ class Jobs:
         if stored is None:
             return None
         job = _decode(stored.body, key)
+        if not self._seen(job):
+            return None
         if job.state != RUNNING or not self._silent(job) or self._held(job.lease):
             return job
 
@@ -429,6 +441,12 @@ class Jobs:
             return self._update(job, take_back)
         except ReadOnlyStore:
             return self._taken_back(job)
+
+    def _seen(self, job: Job) -> bool:
+        """Return whether the current caller sees what a job is about."""
+        if job.source is not None and named(job.source.kind):
+            return auth.sees_head(job.source)
+        return self._shows(job.source_id if job.source is None else job.source.name)
 
     def _silent(self, job: Job) -> bool:
         """Return whether nothing was written of a job for longer than its runner's lease lasts."""

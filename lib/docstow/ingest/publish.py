@@ -16,6 +16,7 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from docstow.core import auth
 from docstow.core.errors import StoreError
 from docstow.core.model import (
     NO_ATTRIBUTES,
@@ -108,6 +109,7 @@ class Publisher:
         """
         return profile_of(kind).recipe(reader, self.open_embedder().id)
 
+    @auth.calling(auth.OWNER)
     def publish(
         self,
         reading: Reading,

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Protocol
 
+from docstow.core import auth
 from docstow.core.errors import (
     DocstowError,
     InternalError,
@@ -109,6 +110,7 @@ class Worker:
         self._lease_s = lease_s
         self._clock = clock
 
+    @auth.calling(auth.OWNER)
     def handle(self, message: Message, *, last: bool = True) -> Job | None:
         """Do a message's job in this thread, unless it has been done; return the job at its end.
 

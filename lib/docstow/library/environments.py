@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as NotYet
 from contextvars import copy_context
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from docstow.core import auth
@@ -104,9 +104,24 @@ class PackageEnvironments:
             wanted: packages, by how they are imported or installed.
             locked: versions that packages which these need must have, by their keys.
         """
+        unseen = {
+            imported: told
+            for imported, each in wanted.items()
+            if (told := auth.unseen(language.kind, each.name))
+        }
+        seen = {imported: each for imported, each in wanted.items() if imported not in unseen}
+        found = self._open(language, seen, locked)
+        return replace(found, problems={**found.problems, **unseen}) if unseen else found
+
+    def _open(
+        self, language: Language, wanted: Mapping[str, Wanted], locked: Mapping[str, str]
+    ) -> FetchedEnvironment:
+        """Return an environment of packages that the caller sees."""
         if not wanted:
             return FetchedEnvironment()
-        pins = json.dumps(sorted(locked.items()))
+        bound = auth.caller().bound
+        # What a caller does not see is not in its environments, so they are others.
+        pins = json.dumps([sorted(locked.items()), *([] if bound is None else bound.patterns)])
         named = {imported: each.requirement for imported, each in wanted.items()}
         choose = language.versions().choose
         try:

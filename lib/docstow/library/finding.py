@@ -11,11 +11,14 @@ from __future__ import annotations
 import math
 import threading
 import time
+from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from docstow.core import auth
 from docstow.core.errors import DocstowError
+from docstow.core.model import CRATE, LOCAL
 from docstow.ingest.preload import described, popular
 from docstow.languages import Language
 
@@ -23,6 +26,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from docstow.core.visibility import Visibility
     from docstow.embedding import Embedder
     from docstow.index.cards import Entry
     from docstow.index.catalog import Catalog
@@ -40,6 +44,8 @@ _AT_HAND = 0.05
 _NAMED = 2.0
 #: What is known is looked up again after so many seconds.
 _FRESH_S = 60.0
+#: So many directories are kept: one for each language and each visibility.
+_DIRECTORIES_KEPT = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +99,8 @@ class PackageFinder:
         self._open_embedder = open_embedder
         self._clock = clock
         self._lock = threading.Lock()
-        self._directories: dict[str, _Directory] = {}
+        #: By language, and by the sources that callers see.
+        self._directories: OrderedDict[tuple[str, Visibility | None], _Directory] = OrderedDict()
         self._vectors: dict[tuple[str, str], NDArray[np.float32]] = {}
 
     def find(
@@ -121,18 +128,22 @@ class PackageFinder:
 
     def _directory(self, language: Language, embedder: Embedder) -> _Directory:
         with self._lock:
-            known = self._directories.get(language.name)
+            key = language.name, auth.caller().bound
+            known = self._directories.pop(key, None)
             now, stowed = self._clock(), self._stowed(language)
             # What was stowed a moment ago is found, as whoever had it stowed expects.
             same = known is not None and (known.model, known.stowed) == (embedder.id, stowed)
             if known is not None and same and now - known.made < _FRESH_S:
+                self._directories[key] = known
                 return known
             found = list(self._candidates(language).values())
             if known is not None and known.candidates == found and known.model == embedder.id:
                 fresh = replace(known, made=now, stowed=stowed)
             else:
                 fresh = self._make(found, stowed, embedder, now)
-            self._directories[language.name] = fresh
+            self._directories[key] = fresh
+            if len(self._directories) > _DIRECTORIES_KEPT:
+                self._directories.popitem(last=False)
             return fresh
 
     def _stowed(self, language: Language) -> tuple[str, ...]:
@@ -199,7 +210,13 @@ class PackageFinder:
                 put(source.name, entry.about, keywords=entry.keywords, stowed=source.version)
         for name, about, version in self._installed(language):
             put(name, about, installed=version)
-        return found
+        # Before anything is counted, so that what a caller does not see changes no score.
+        seen = [language.kind] if language.packaged else [CRATE, LOCAL]
+        return {
+            name: each
+            for name, each in found.items()
+            if any(auth.sees(kind, each.name) for kind in seen)
+        }
 
     def _entries(self, language: Language) -> Iterable[Entry]:
         """Return what is told of what is stowed, each package in its newest version."""

@@ -146,6 +146,10 @@ class Guides:
             return None
         version = snapshot.revision.version
         registration = self._registered_for(url, version)
+        if registration is None and not auth.sees(
+            SITE, canonical_url(url) if is_site(url) else url
+        ):
+            return None
         if registration is None and self._mode == AUTO and self._may_add(url):
             return self._find_or_add(snapshot, url)
         registration = registration or self._registered(url)
@@ -239,7 +243,7 @@ class Guides:
             return False
         return True
 
-    def _find_or_add(self, snapshot: Snapshot, url: str) -> Guide:
+    def _find_or_add(self, snapshot: Snapshot, url: str) -> Guide | None:
         """Return the part of a site for a package's version, added where it is not there."""
         version = snapshot.revision.version
         preset = self._preset_of(url)
@@ -251,6 +255,8 @@ class Guides:
         registration = self._registered(chosen)
         if registration is not None:
             return self._guide(registration, url, version)
+        if not auth.sees(SITE, chosen):
+            return None
         name = _name(snapshot)
         if chosen in self._begun:
             return Guide(url, notice=_offer(name, chosen))

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
 
-    from docstow.index.card_set import CardSet
     from docstow.index.cards import Entry
     from docstow.index.catalog import Catalog
     from docstow.languages import Language
@@ -29,7 +28,6 @@ class PackageCards:
     def __init__(self, snapshots: Snapshots, open_catalog: Callable[[], Catalog]) -> None:
         self._snapshots = snapshots
         self._open_catalog = open_catalog
-        self._read: dict[str, tuple[CardSet, list[Entry]]] = {}
 
     def state(self, language: Language) -> Sequence[str]:
         """Return what changes when another package is stored."""
@@ -43,11 +41,7 @@ class PackageCards:
         cards = self._open_catalog().covering({language.kind})
         if cards is None:
             return self._listed(language)
-        known = self._read.get(language.kind)
-        if known is None or known[0] is not cards:
-            known = cards, list(cards.entries({language.kind}))
-            self._read[language.kind] = known
-        return known[1]
+        return cards.listed(language.kind)
 
     def newest(self, language: Language, names: Collection[str] | None = None) -> dict[str, Entry]:
         """Return what is told of the newest stored version of each package, by its name.

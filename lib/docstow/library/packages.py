@@ -403,7 +403,8 @@ class Packages:
             if (imported := scan.importing(name, language.name)) is not None:
                 found.append(imported)
             project = ProjectPackages(scan)
-            yield from (InstalledPackage(each, project) for each in found if is_readable(each))
+            here = (InstalledPackage(each, project) for each in found if is_readable(each))
+            yield from (each for each in here if auth.sees_head(each.source))
 
     def _find_stored(self, language: Language, name: str) -> dict[str, Snapshot]:
         """Return the stored versions of a package of that name, or of one imported by it."""

@@ -239,6 +239,12 @@ def _add_token(command: argparse.ArgumentParser, common: argparse.ArgumentParser
     )
     made.add_argument("name", metavar="NAME", help="whom it is for")
     made.add_argument("--scope", choices=auth.SCOPES, default=auth.READ)
+    made.add_argument(
+        "--sources",
+        action="append",
+        metavar="PATTERN",
+        help="bind it to such sources, as crate:* or team-a/*; may be repeated",
+    )
     made.set_defaults(command="new_token")
 
 

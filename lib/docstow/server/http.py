@@ -21,19 +21,22 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
+from docstow.core import auth
 from docstow.core.auth import Policy
 from docstow.core.errors import (
     ConfigurationError,
     DocstowError,
+    Forbidden,
     InvalidParameter,
     TooLarge,
     ToolNotFound,
     TooManyRequests,
+    Unauthorized,
 )
 from docstow.server.limits import UNLIMITED, Limits
 from docstow.server.mcp import Pending, Protocol, Reply, Selection, describe
 from docstow.server.mcp.messages import HANDSHAKE, STATELESS, RpcError, parse
-from docstow.server.middleware import LOOPBACK_HOSTS, AccessMiddleware, error_response
+from docstow.server.middleware import LOOPBACK_HOSTS, AccessMiddleware, challenge, error_response
 from docstow.server.oauth import METADATA_PATH, AccessTokens, Resource
 from docstow.server.pools import CallPools
 from docstow.server.rest import (
@@ -94,6 +97,7 @@ def create_app(
     limits: Limits = UNLIMITED,
     resource: Resource | None = None,
     tokens: AccessTokens | None = None,
+    sources_claim: str = "",
 ) -> Starlette:
     """Build the application.
 
@@ -115,15 +119,24 @@ def create_app(
         limits: rates of one caller.
         resource: what clients of OAuth are told of this server.
         tokens: checks their tokens.
+        sources_claim: the claim of their tokens that says which sources they see; empty for all.
     """
     app = app or Starlette()
     app.router.redirect_slashes = False
     pools = CallPools(max_concurrent_calls, max_slow_calls, limits.slow)
-    routes = _Routes(protocol, ROUTES, health, commands, max_body_bytes, body_s, pools)
+    serving = partial(
+        _Routes,
+        health=health,
+        commands=commands,
+        max_body_bytes=max_body_bytes,
+        body_s=body_s,
+        pools=pools,
+        steps_up=resource is not None,
+    )
+    routes = serving(protocol, ROUTES)
     _add_tools(app, "", routes)
     for system, spoken in compat:
-        served = _Routes(spoken, system.routes, health, commands, max_body_bytes, body_s, pools)
-        _add_tools(app, system.root, served)
+        _add_tools(app, system.root, serving(spoken, system.routes))
     alive = [f"{system.root}{system.health}" for system, _ in compat if system.health]
     for path in alive:
         app.add_route(path, _say_alive, methods=["GET"])
@@ -145,6 +158,7 @@ def create_app(
         limits=limits,
         tokens=tokens,
         resource=resource,
+        sources_claim=sources_claim,
     )
     return app
 
@@ -240,18 +254,28 @@ def _end(number: int, _: object) -> NoReturn:
 
 
 class _Routes:
-    """The handlers of all routes."""
+    """The handlers of all routes.
+
+    Args:
+        steps_up: whether clients can ask an issuer for a larger scope, so that a call by MCP for
+            which the caller's does not do is refused by HTTP's own status, as its chapter on
+            authorization wants it. Else it ends in an error of the tool, which a model reads.
+        others: as of :func:`create_app`.
+    """
 
     def __init__(
         self,
         protocol: Protocol,
         tool_routes: Iterable[ToolRoute],
+        *,
         health: Callable[[], Mapping[str, Any]],
         commands: Callable[[], Sequence[Mapping[str, Any]]],
         max_body_bytes: int,
         body_s: float,
         pools: CallPools,
+        steps_up: bool,
     ) -> None:
+        self._steps_up = steps_up
         self._protocol = protocol
         self._toolbox = protocol.toolbox
         self._health = health
@@ -268,6 +292,11 @@ class _Routes:
         selection = _selection(request)
         outcome = self._protocol.receive(body, request.headers.items(), selection)
         if isinstance(outcome, Pending):
+            if self._steps_up and (refused := self._refusal(outcome)) is not None:
+                # Nothing of it is done; who does not look at the status reads the same in the body.
+                told = outcome.finish([refused] * len(outcome.calls))
+                headers = challenge(refused)
+                return Response(told.body, refused.status, headers, media_type="application/json")
             finish = partial(self._finish, outcome, _request_id(request))
             slow = sum(self._toolbox.get(each.name).slow for each in outcome.calls)
             outcome = await self._pools.run(finish, slow=slow, caller=_caller(request))
@@ -376,6 +405,15 @@ class _Routes:
             return await self._pools.run(attempt, slow=int(slow), caller=_caller(request))
         except (ToolNotFound, TooManyRequests) as error:
             return error
+
+    def _refusal(self, pending: Pending) -> DocstowError | None:
+        """Return the error of the first call that the caller's credential does not allow."""
+        for call in pending.calls:
+            try:
+                auth.require(self._toolbox.get(call.name).scope)
+            except (Unauthorized, Forbidden) as error:
+                return error
+        return None
 
     def _finish(self, pending: Pending, request_id: str) -> Reply:
         outcomes = [

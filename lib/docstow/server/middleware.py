@@ -28,6 +28,7 @@ from docstow.core.errors import (
     Unauthorized,
     internal_error,
 )
+from docstow.core.visibility import bound_to
 from docstow.server.limits import UNLIMITED, Limits
 from docstow.server.oauth import AccessTokens, Resource
 
@@ -53,6 +54,16 @@ _PREFLIGHT = {
 }
 
 
+def challenge(error: DocstowError) -> dict[str, str]:
+    """Return the header that says which credential would do; none where none would (RFC 6750)."""
+    if error.status == Unauthorized.status:
+        return {"WWW-Authenticate": 'Bearer realm="docstow"'}
+    if isinstance(error, Forbidden) and (needed := error.details.get("scope")):
+        told = f'error="insufficient_scope", scope="docstow:{needed}"'
+        return {"WWW-Authenticate": f'Bearer realm="docstow", {told}'}
+    return {}
+
+
 def error_response(error: DocstowError, described: Mapping[str, Any] | None = None) -> Response:
     """Render an error as an HTTP response; ``retry_after_s`` becomes ``Retry-After``.
 
@@ -60,14 +71,9 @@ def error_response(error: DocstowError, described: Mapping[str, Any] | None = No
         error: what happened.
         described: the body, if it is not the error's own.
     """
-    headers = {}
+    headers = challenge(error)
     if (wait := error.details.get("retry_after_s")) is not None:
         headers["Retry-After"] = str(math.ceil(wait))
-    if error.status == Unauthorized.status:
-        headers["WWW-Authenticate"] = 'Bearer realm="docstow"'
-    if isinstance(error, Forbidden) and (needed := error.details.get("scope")):
-        challenge = f'error="insufficient_scope", scope="docstow:{needed}"'
-        headers["WWW-Authenticate"] = f'Bearer realm="docstow", {challenge}'
     # Escaped to ASCII, since a body may repeat what a client sent, half a surrogate pair included.
     body = json.dumps(error.body() if described is None else described)
     return Response(body, error.status, headers, media_type="application/json")
@@ -85,6 +91,8 @@ class AccessMiddleware:
         limits: rates of one caller; ``state.caller`` of a request names whom they count for.
         tokens: checks JWTs, if an issuer of them is configured.
         resource: this server as clients of OAuth know it; every challenge leads to its metadata.
+        sources_claim: the claim of JWTs with the patterns of the sources that they see; a JWT
+            without it sees none. Empty: they see all.
     """
 
     def __init__(
@@ -98,7 +106,9 @@ class AccessMiddleware:
         limits: Limits = UNLIMITED,
         tokens: AccessTokens | None = None,
         resource: Resource | None = None,
+        sources_claim: str = "",
     ) -> None:
+        self.sources_claim = sources_claim
         self.limits = limits
         self.tokens = tokens
         self.resource = resource
@@ -184,7 +194,9 @@ class AccessMiddleware:
         if claims is None and self.tokens is not None and (token := _jwt(authorization)):
             claims = await to_thread.run_sync(self.tokens.claims, token)
         if claims is not None:
-            caller = self.policy.from_claims(str(claims.get("sub", "")), _scopes(claims))
+            claim = self.sources_claim
+            bound = bound_to(_words(claims.get(claim))) if claim else None
+            caller = self.policy.from_claims(str(claims.get("sub", "")), _scopes(claims), bound)
             if not caller.scope and scope["path"] not in self.public:
                 raise Forbidden(
                     "This token has no scope of this server; ask its issuer for docstow:read,"
@@ -206,15 +218,15 @@ class AccessMiddleware:
         self, answered: MutableHeaders, status: int, scope: Scope, sent: Headers
     ) -> None:
         """Add to a challenge what a client of OAuth goes by (RFC 6750, 3; RFC 9728, 5.1)."""
-        challenge = answered.get("www-authenticate")
-        if challenge is None or self.resource is None:
+        told = answered.get("www-authenticate")
+        if told is None or self.resource is None:
             return
         if status == Unauthorized.status:
             if "authorization" in sent:
-                challenge += ', error="invalid_token"'
-            challenge += f', scope="docstow:{auth.READ}"'
+                told += ', error="invalid_token"'
+            told += f', scope="docstow:{auth.READ}"'
         asked = self.resource.at(f"{scope['scheme']}://{sent.get('host', '')}")
-        answered["www-authenticate"] = f'{challenge}, resource_metadata="{asked.metadata_url}"'
+        answered["www-authenticate"] = f'{told}, resource_metadata="{asked.metadata_url}"'
 
     def _refusal(self, headers: Headers) -> Response | None:
         host, origin = headers.get("host", "").lower(), headers.get("origin", "").lower()
@@ -261,11 +273,15 @@ def _jwt(authorization: str) -> str:
 
 def _scopes(claims: Mapping[str, Any]) -> list[str]:
     """Return the scopes of a JWT: a text with blanks, or a list, as some issuers' ``scp`` is."""
-    found = claims.get("scope") or claims.get("scp") or ""
+    return _words(claims.get("scope") or claims.get("scp"))
+
+
+def _words(found: object) -> list[str]:
+    """Return the words of a claim, which is a text or a list; none of anything else."""
     if isinstance(found, list):
         return [each for each in found if isinstance(each, str)]
     # API Gateway passes a list on as the text "[a b]".
-    return str(found).strip("[]").split()
+    return found.strip("[]").split() if isinstance(found, str) else []
 
 
 def _claims(scope: Scope) -> Mapping[str, Any] | None:

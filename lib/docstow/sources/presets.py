@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from docstow import sources
-from docstow.core import toml
+from docstow.core import auth, toml
 from docstow.core.errors import ConfigurationError, DocstowError, SourceNotFound
 from docstow.sources.site.versions import family
 
@@ -59,8 +59,14 @@ class Presets:
             self._presets |= read(_text(file), str(file))
 
     def names(self) -> list[str]:
-        """Return all names, sorted."""
-        return sorted(self._presets)
+        """Return all names whose sources the caller sees, sorted."""
+        bound = auth.caller().bound is not None
+        found = self._presets.items()
+        return sorted(
+            name
+            for name, each in found
+            if not bound or auth.sees(each.kind, sources.spelling(each.kind, each.uri))
+        )
 
     def find(self, name: str) -> Preset:
         """Return the preset of a name, whatever its case.
@@ -70,11 +76,11 @@ class Presets:
         """
         from rapidfuzz import fuzz, process
 
-        wanted = name.strip().lower()
-        if wanted in self._presets:
+        wanted, names = name.strip().lower(), self.names()
+        if wanted in names:
             return self._presets[wanted]
         near = process.extract(
-            wanted, self.names(), scorer=fuzz.WRatio, limit=_SUGGESTED, score_cutoff=_LIKE
+            wanted, names, scorer=fuzz.WRatio, limit=_SUGGESTED, score_cutoff=_LIKE
         )
         raise SourceNotFound(
             f"There is no preset {name[:80]!r}; give the address of the documentation instead.",

@@ -14,6 +14,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from docstow import sources
+from docstow.core import auth
 from docstow.core.errors import DocstowError, InvalidParameter, SourceNotFound, StoreError
 from docstow.core.model import Head, Registration, Source, source_id
 from docstow.core.similar import similar_names
@@ -62,6 +63,7 @@ class Registry:
     """The registered sources of a store, ``sources/<id>.json``. Safe to share between threads.
 
     A list of all asks only for the records that have changed since the last one, by their ETags.
+    To a caller that is bound to sources no others are there, and it can register no others.
 
     Args:
         store: holds the records.
@@ -88,6 +90,8 @@ class Registry:
         #: Those that were asked for one by one: when, with its ETag; bounded.
         self._single: OrderedDict[str, tuple[float, str, Record]] = OrderedDict()
         self._changes = 0
+        #: Kind and name of sources by id.
+        self._names: dict[str, tuple[str, str]] = {}
 
     def create(
         self,
@@ -118,10 +122,12 @@ class Registry:
 
         Raises:
             InvalidParameter: an argument is invalid.
+            Forbidden: the caller is not bound to such a source.
             StoreError: the store cannot be used.
         """
         of_kind = sources.find(kind)
         canonical = of_kind.canonical_uri(uri)
+        auth.require_sight(*_named(kind, canonical))
         given = _given(title, keep, headers)
         if refresh_hours is not None:
             given["refresh_hours"] = _refresh(of_kind, refresh_hours)
@@ -242,6 +248,19 @@ class Registry:
             log.warning("the card of %s stays for now: %s", registration.title, error.message)
         return registration
 
+    def shows(self, identity: str) -> bool:
+        """Return whether the caller sees the source of an id, deleted or not."""
+        if auth.caller().bound is None:
+            return True
+        known = self._names.get(identity)
+        if known is None:
+            state = self._read_state(identity)
+            if state is None:
+                return False
+            # An id stands for one kind and URI for good.
+            known = self._names[identity] = _named_by(state[1])
+        return auth.sees(*known)
+
     def _alive(self, *, fresh: bool = False) -> list[Registration]:
         records = self._records(fresh=fresh)
         alive = (record.registration for record in records if record.deleted_at is None)
@@ -251,17 +270,17 @@ class Registry:
         listed, asked_at, changes = self._listed, self._clock(), self._changes
         fresh = fresh or is_consistent()
         if listed is not None and not fresh and asked_at - listed[0] < self._freshness_s:
-            return listed[1]
+            return _seen(listed[1])
         tags = {entry.key: entry.etag for entry in self._store.list(PREFIX)}
         found = [*self._kept.read(tags, self._read_key).values()]
         with self._guard:
             if changes == self._changes:
                 self._listed = asked_at, found
-        return found
+        return _seen(found)
 
     def _read(self, identity: str) -> Record | None:
         state = self._read_state(identity)
-        return state[1] if state is not None else None
+        return next(iter(_seen([state[1]])), None) if state is not None else None
 
     def _read_key(self, key: str) -> tuple[str, Record] | None:
         stored = self._store.get(key)
@@ -285,11 +304,30 @@ class Registry:
 
 
 def _alive(record: Record) -> Registration | None:
-    return record.registration if record.deleted_at is None else None
+    """Return what is registered and seen by the current caller."""
+    seen = record.deleted_at is None and auth.sees(*_named_by(record))
+    return record.registration if seen else None
 
 
 def _state(stored: Stored | None, identity: str) -> tuple[str, Record] | None:
     return (stored.etag, _decode(stored.body, _key(identity))) if stored else None
+
+
+def _named(kind: str, uri: str) -> tuple[str, str]:
+    """Return the kind and the name of a source, as callers are bound to it."""
+    # What is shared with those that name the package has the package's name.
+    return kind, uri.partition("@")[0] if sources.kind_of(kind).shared else uri
+
+
+def _named_by(record: Record) -> tuple[str, str]:
+    return _named(record.registration.kind, record.registration.uri)
+
+
+def _seen(records: list[Record]) -> list[Record]:
+    """Return those records whose sources the current caller sees."""
+    if auth.caller().bound is None:
+        return records
+    return [each for each in records if auth.sees(*_named_by(each))]
 
 
 def _given(title: str, keep: int | None, headers: Mapping[str, str] | None) -> dict[str, Any]:

@@ -17,6 +17,7 @@ from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import unquote
 
+from docstow.core import auth
 from docstow.core.errors import StoreError
 from docstow.core.model import Head, Recipe, Revision, Snapshot, Source
 from docstow.core.threads import in_parallel
@@ -61,6 +62,8 @@ class _Seen:
 class Heads:
     """The heads of a store, remembered for a few seconds. Safe to share between threads.
 
+    A caller that is bound to sources is given the heads of those alone.
+
     Args:
         store: where they live.
         freshness_s: for so long a head is answered from memory; after that it is asked for with
@@ -81,6 +84,8 @@ class Heads:
 
     def get(self, source: Source, *, fresh: bool = False) -> Head | None:
         """Return the head of a source, or None; ``fresh`` asks the store whatever is remembered."""
+        if not auth.sees_head(source):
+            return None
         seen = self._seen.get(source)
         asked_at = self._clock()
         if seen is None:
@@ -101,6 +106,8 @@ class Heads:
 
     def remembered(self, kind: str, name: str) -> list[Head]:
         """Return the heads of a name that are in memory, however old; the store is not asked."""
+        if not auth.sees_head(Source(kind, name)):
+            return []
         with self._guard:
             seen = [each.head for each in self._seen.values()]
         return [head for head in seen if (head.source.kind, head.source.name) == (kind, name)]
@@ -110,6 +117,8 @@ class Heads:
 
         The answer, an empty one too, is remembered for as long as a head is.
         """
+        if not auth.sees_head(Source(kind, name)):
+            return []
         asked_at = self._clock()
         listed_at, listed = self._listed.get((kind, name), (-math.inf, ()))
         if asked_at - listed_at < self._freshness_s and not is_consistent():
@@ -132,7 +141,9 @@ class Heads:
     def names(self, kind: str) -> list[str]:
         """Return all names of a kind that have a head, in alphabetical order."""
         keys = (entry.key for entry in self._store.list(f"heads/{escape(kind)}/"))
-        return sorted({unquote(key.split("/")[2]) for key in keys})
+        found = {unquote(key.split("/")[2]) for key in keys}
+        # The names of pages' sources are ids, by which nobody is bound.
+        return sorted(name for name in found if auth.sees(kind, name))
 
     def change(self, source: Source, change: Callable[[Head | None], Head]) -> Head:
         """Change a head, again from its new state if another writer was faster.

@@ -17,6 +17,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from docstow.core import auth
 from docstow.core.errors import StoreError
 from docstow.core.model import Head, Recipe, Revision, Snapshot, Source, in_epoch, snapshot_id
 from docstow.store.blobs import BlobCache, Blobs
@@ -264,12 +265,16 @@ class Snapshots:
                 loaded = self._loaded.get(head.snapshot_id)
             if loaded is None or find_mismatch(*loaded, head.snapshot_id, head):
                 continue
+            if not auth.sees_snapshot(loaded[0].revision):
+                continue
             if self._blobs.is_local(loaded[0]):
                 found.append(loaded[0])
         return sorted(found, key=lambda each: each.created_at, reverse=True)
 
     def load(self, head: Head, identity: str = "") -> Snapshot | None:
         """Return the record of a snapshot that a head names; None if it is not in the store.
+
+        A caller that is bound to sources is given those of these alone.
 
         Args:
             head: holds the digest of the record, unless an older release wrote it.
@@ -296,6 +301,8 @@ class Snapshots:
                     self._loaded.pop(identity, None)
                 raise damaged(snapshot_key(identity))
         snapshot, _ = loaded
+        if not auth.sees_snapshot(snapshot.revision):
+            return None
         self._used(snapshot.revision.source)
         return snapshot
 
@@ -375,7 +382,9 @@ class Snapshots:
             StoreError: the record is damaged, or the store cannot be used.
         """
         loaded = self._load(identity)
-        return loaded[0].revision.source if loaded is not None else None
+        if loaded is None or not auth.sees_snapshot(loaded[0].revision):
+            return None
+        return loaded[0].revision.source
 
     def stored(self, source: Source, identity: str) -> Snapshot | None:
         """Return a snapshot that its source's head names and all of whose blobs are there.

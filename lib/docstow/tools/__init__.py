@@ -11,6 +11,7 @@ import json
 import logging
 import threading
 import time
+from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -35,6 +36,7 @@ from docstow.text.paging import CHARACTERS_PER_TOKEN, count_lines, part
 from docstow.tools.parameters import Parameter, schema, validate, with_package
 
 if TYPE_CHECKING:
+    from docstow.core.visibility import Visibility
     from docstow.library import ResolvedVersion
 
 log = logging.getLogger(__name__)
@@ -336,12 +338,19 @@ class _Tally:
     errors: dict[str, int] = field(default_factory=dict)
 
 
+#: Of so many visibilities the calls are counted.
+_TALLIES_KEPT = 256
+
+
 class Metrics:
-    """Counters of one process. Safe to share between threads."""
+    """Counters of one process. Safe to share between threads.
+
+    A caller that is bound to sources learns of calls that were bound to the same.
+    """
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._tallies: dict[str, _Tally] = {}
+        self._tallies: OrderedDict[Visibility | None, dict[str, _Tally]] = OrderedDict()
 
     def observe(self, tool: str, seconds: float, error: str = "") -> None:
         """Count a call.
@@ -351,12 +360,18 @@ class Metrics:
             seconds: how long it took.
             error: the code of the error it ended in; empty where it was answered.
         """
+        bound = auth.caller().bound
         with self._lock:
-            tally = self._tallies.setdefault(tool, _Tally())
-            tally.calls += 1
-            tally.seconds += seconds
-            if error:
-                tally.errors[error] = tally.errors.get(error, 0) + 1
+            for whose in {None, bound}:
+                tally = self._tallies.setdefault(whose, {}).setdefault(tool, _Tally())
+                self._tallies.move_to_end(whose)
+                tally.calls += 1
+                tally.seconds += seconds
+                if error:
+                    tally.errors[error] = tally.errors.get(error, 0) + 1
+            while len(self._tallies) > _TALLIES_KEPT:
+                oldest = next(each for each in self._tallies if each is not None)
+                del self._tallies[oldest]
 
     def tools(self) -> dict[str, dict[str, Any]]:
         """Return by tool: ``calls``, ``seconds`` in sum, and ``errors`` by code."""
@@ -367,7 +382,7 @@ class Metrics:
                     "seconds": round(tally.seconds, 6),
                     "errors": dict(sorted(tally.errors.items())),
                 }
-                for tool, tally in sorted(self._tallies.items())
+                for tool, tally in sorted(self._tallies.get(auth.caller().bound, {}).items())
             }
 
 

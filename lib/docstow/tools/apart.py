@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from docstow.core import auth
 from docstow.core.processes import Budget
+from docstow.core.visibility import Visibility
 from docstow.tools import Answer
 
 if TYPE_CHECKING:
@@ -43,14 +44,20 @@ class ToolProcesses:
         request = {
             "tool": name,
             "arguments": arguments,
-            "caller": {"name": who.name, "scope": who.scope},
+            "caller": {
+                "name": who.name,
+                "scope": who.scope,
+                "bound": None if who.bound is None else list(who.bound.patterns),
+            },
         }
         return Answer(**self._pool.call(request, _state(arguments)))
 
 
 def answer(toolbox: Toolbox, request: Mapping[str, Any]) -> dict[str, Any]:
     """Answer a request of :class:`ToolProcesses` in the process."""
-    with auth.calling(auth.Caller(**request["caller"])):
+    sent = request["caller"]
+    bound = None if sent["bound"] is None else Visibility(tuple(sent["bound"]))
+    with auth.calling(auth.Caller(sent["name"], sent["scope"], bound)):
         found = toolbox.call(request["tool"], request["arguments"])
     return {"structured": found.structured, "text": found.text, "content": found.content}
 

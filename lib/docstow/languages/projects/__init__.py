@@ -9,7 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from docstow.core import auth
 from docstow.core.errors import ConfigurationError, EnvironmentNotFound, Forbidden, InvalidParameter
+from docstow.core.visibility import PROJECT
 
 if TYPE_CHECKING:
     from docstow.languages.projects.scan import Scans
@@ -31,7 +33,8 @@ class Projects:
         roots: their directories.
         cache: where indexes are stored.
         local: whether whoever asks is a user of this machine. Others could learn what is none of
-            their business.
+            their business. To a caller that is bound to sources no project is there but those
+            that it is bound to.
 
     Raises:
         ConfigurationError: a root is no directory.
@@ -51,7 +54,12 @@ class Projects:
     @property
     def names(self) -> tuple[str, ...]:
         """Their names, in the order in which they were given."""
-        return tuple(self._projects)
+        return tuple(self._seen())
+
+    def _seen(self) -> dict[str, Project]:
+        """Return the projects that the current caller sees, by name."""
+        found = self._projects.items()
+        return {name: each for name, each in found if auth.sees(PROJECT, name)}
 
     def get(self, name: str = "") -> Project:
         """Return a project by its name or directory; the only one, or the first, for no name.
@@ -65,16 +73,16 @@ class Projects:
                 "Projects are looked into on your own machine alone; run docstow there: "
                 "docstow serve --stdio, or docstow serve --root DIR on loopback."
             )
-        if not self._projects:
+        if not (seen := self._seen()):
             raise InvalidParameter("root", "no project root: start with --root DIR")
         if not name:
-            return next(iter(self._projects.values()))
-        if found := self._projects.get(name):
+            return next(iter(seen.values()))
+        if found := seen.get(name):
             return found
-        for each in self._projects.values():
+        for each in seen.values():
             if name.rstrip("/\\") == str(each.root):
                 return each
-        known = ", ".join(self._projects)
+        known = ", ".join(seen)
         if "/" in name or "\\" in name or name in {".", "..", "~"}:
             raise Forbidden(
                 f"Only the projects that the server was started with are read: {known}; to have "
@@ -107,7 +115,7 @@ class Projects:
     def names_with(self, package: str) -> list[str]:
         """Return the names of the projects in which a package is installed or locked."""
         found = []
-        for name in self._projects:
+        for name in self.names:
             with contextlib.suppress(EnvironmentNotFound):
                 if self.scan(name)[1].named(package):
                     found.append(name)

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
+from docstow.core import auth
 from docstow.core.errors import (
     CrateNotDocumented,
     CrateNotFound,
@@ -193,6 +194,8 @@ class CrateOrigin:
                 " nightly`; or `docstow ingest rustdoc std.json core.json alloc.json` with files"
                 " from elsewhere."
             )
+        if told := auth.unseen(CRATE, name):
+            raise CrateNotFound(told)
         return self._index.listing(name)
 
     def _address(self, name: str, version: str, target: str) -> str:

@@ -18,6 +18,7 @@ from posixpath import splitext
 from typing import TYPE_CHECKING, Any, Protocol
 from urllib.parse import quote, urlsplit, urlunsplit
 
+from docstow.core import auth
 from docstow.core.errors import (
     DocstowError,
     InvalidParameter,
@@ -113,6 +114,8 @@ class NpmRegistry:
             raise InvalidParameter(
                 "package", "must be the name of an npm package, such as react or @types/node"
             )
+        if told := auth.unseen(KIND, name):
+            raise PackageNotFound(told)
         client = self._client(name)
         found = client.listing(
             _listing_url(client, name),
@@ -128,6 +131,8 @@ class NpmRegistry:
 
     def cached(self, name: str) -> Listing | None:
         """Return the releases of a package if they are here already; nobody is asked."""
+        if not auth.sees(KIND, name):
+            return None
         client = self._client(name)
         return client.cached(_listing_url(client, name))
 

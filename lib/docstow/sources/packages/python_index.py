@@ -23,6 +23,7 @@ from packaging.specifiers import SpecifierSet
 from packaging.tags import Tag, sys_tags
 from packaging.utils import canonicalize_name, parse_wheel_filename
 
+from docstow.core import auth
 from docstow.core.errors import (
     DocstowError,
     InvalidParameter,
@@ -128,6 +129,8 @@ class PythonIndex:
                 "must be at most 100 letters, digits, -, _ and . in the name of a Python package",
             )
         key = canonicalize_name(name)
+        if told := auth.unseen(KIND, key):
+            raise PackageNotFound(told)
         found: list[Listing] = []
         failure: UpstreamError | UpstreamTimeout | None = None
         for answer in in_parallel(partial(self._ask, key), self._clients):
@@ -147,6 +150,8 @@ class PythonIndex:
 
     def cached(self, name: str) -> Listing | None:
         """Return the releases of a package if all indexes were asked already; nobody is asked."""
+        if not auth.sees(KIND, name):
+            return None
         urls = [(each, f"{each.registry.url}/{canonicalize_name(name)}/") for each in self._clients]
         found = [client.cached(url) for client, url in urls]
         return simple_api.merge([each for each in found if each is not None])

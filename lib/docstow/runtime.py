@@ -25,7 +25,7 @@ from docstow import __version__
 from docstow.core import auth
 from docstow.core.errors import ConfigurationError, UpstreamError
 from docstow.core.model import LOCAL, Source
-from docstow.core.settings import LOOPBACK, Settings, guides_mode, load
+from docstow.core.settings import LOOPBACK, Settings, drops_suspect, guides_mode, load
 from docstow.core.spelling import package_kinds
 from docstow.core.threads import Background, lazy, limit_blas
 from docstow.core.urls import site_of
@@ -616,6 +616,7 @@ class Runtime:
             self.snapshots,
             self.advisories,
             lambda: self.finder,
+            dropping=drops_suspect(self.settings),
         )
         return makers.toolbox(self._apart)
 

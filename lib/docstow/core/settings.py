@@ -166,6 +166,9 @@ class Settings:
         (),
         "earlier systems whose forms are served: nats-docs, rusty-memory, context6, pkg-local; all",
     )
+    suspect: str = _setting(
+        "mark", "third-party text that speaks to an assistant: mark (with the reason) or drop"
+    )
     root: tuple[str, ...] = _setting(
         (), "project directories whose packages are read; by stdio and commands: the current one"
     )
@@ -201,6 +204,17 @@ def guides_mode(settings: Settings) -> str:
     if settings.offline:
         return "never"
     return settings.guides or ("auto" if settings.host in LOOPBACK else "ask")
+
+
+def drops_suspect(settings: Settings) -> bool:
+    """Return whether third-party text that speaks to an assistant is dropped, not just marked.
+
+    Raises:
+        ConfigurationError: the setting is neither.
+    """
+    if settings.suspect not in {"mark", "drop"}:
+        raise ConfigurationError(f"suspect: must be mark or drop, not {settings.suspect!r}")
+    return settings.suspect == "drop"
 
 
 FIELDS = {field.name: field for field in dataclasses.fields(Settings)}

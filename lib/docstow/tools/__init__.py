@@ -13,7 +13,7 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -171,6 +171,7 @@ class Toolbox:
             of the error that it ended in or nothing.
         apart: runs tools that are foreign elsewhere, given the name and what the caller sent; None
             where they run here.
+        dropping: drop what third-party text speaks to an assistant, instead of marking it.
 
     Raises:
         ValueError: two tools have one name, or a default toolset has no tools.
@@ -183,8 +184,10 @@ class Toolbox:
         default_toolsets: Sequence[str] = (),
         observe: Callable[[str, float, str], None] = lambda *_: None,
         apart: Callable[[str, Mapping[str, Any]], Answer] | None = None,
+        dropping: bool = False,
     ) -> None:
         self._apart = apart
+        self._dropping = dropping
         self._groups = tuple(
             ToolGroup(each.toolset, each.names, partial(tuple, (each,)))
             if isinstance(each, Tool)
@@ -269,7 +272,7 @@ class Toolbox:
                 _check(tool, arguments)
                 answer = self._apart(tool.name, arguments)
             else:
-                answer = _run(tool, arguments)
+                answer = _run(tool, arguments, dropping=self._dropping)
             # An answer that cannot be written as JSON is the tool's fault, so it shows here.
             answer.render()
             error = ""
@@ -307,18 +310,39 @@ class Toolbox:
             return internal_error(request_id)
 
 
-def _run(tool: Tool, arguments: Mapping[str, Any]) -> Answer:
+def _run(tool: Tool, arguments: Mapping[str, Any], *, dropping: bool) -> Answer:
     """Run a tool; every one of them takes ``consistent`` beside its own arguments."""
     checked, consistent = _check(tool, arguments)
+    run = partial(_screened, tool, checked, dropping=dropping)
     if not consistent:
         try:
-            return tool.run(checked)
+            return run()
         except SnapshotGone:
             # What it read was given up long ago: it begins again with what answers by now.
             if not tool.read_only:
                 raise
     with consistently():
-        return tool.run(checked)
+        return run()
+
+
+def _screened(tool: Tool, arguments: Mapping[str, Any], *, dropping: bool) -> Answer:
+    """Return a tool's answer, in which suspect texts of third parties are marked or dropped."""
+    # Its tables are not needed to list tools.
+    from docstow.tools import screening
+
+    if not dropping:
+        found = tool.run(arguments)
+        if found.structured is None:
+            return replace(found, text=screening.mark_text(found.text))
+        return replace(found, structured=screening.mark(found.structured))
+    with screening.dropping():
+        found = tool.run(arguments)
+        if found.structured is None:
+            return replace(found, text=screening.clean_text(found.text))
+        shown = screening.clean(
+            found.structured, arguments, lambda further: tool.run(further).structured
+        )
+        return replace(found, structured=shown)
 
 
 def _check(tool: Tool, arguments: Mapping[str, Any]) -> tuple[dict[str, Any], bool]:
@@ -390,6 +414,8 @@ class Metrics:
 
 TEXT = {"type": "string"}
 COUNT = {"type": "integer", "minimum": 0}
+#: Why third-party text of an answer or a result seems to speak to an assistant.
+_REASONS = {"type": "array", "items": TEXT}
 #: What stands where a text is cut, and the least that is left of one.
 _CUT = "\n\n[…]"
 _SHORTEST_TEXT = 100
@@ -416,6 +442,7 @@ def list_schema(result: Mapping[str, Any], **members: Mapping[str, Any]) -> dict
             "snapshot": TEXT,
             "url": TEXT,
             "notice": TEXT,
+            "suspect": _REASONS,
             **members,
             "results": {"type": "array", "items": result},
             "cursor": CURSOR_SCHEMA,
@@ -428,7 +455,7 @@ def result_schema(required: Mapping[str, Any], **optional: Mapping[str, Any]) ->
     """Return the JSON Schema of one result."""
     return {
         "type": "object",
-        "properties": {**required, **optional},
+        "properties": {**required, **optional, "suspect": _REASONS},
         "required": list(required),
     }
 

@@ -28,6 +28,7 @@ from docstow.library import ResolvedVersion
 from docstow.text.paging import CHARACTERS_PER_TOKEN, part
 from docstow.tools import COUNT, TEXT, Answer, Tool, result_schema
 from docstow.tools.parameters import LOCKFILE, Parameter
+from docstow.tools.screening import kept
 
 if TYPE_CHECKING:
     from docstow.index.search_pages import ChunkHit
@@ -197,7 +198,8 @@ def _ask(
 
     wanted = arguments["sources"] or ()
     pages, sources = _search_prose(prose, question, wanted, limit, others, fits)
-    results = _choose(question, [*candidates, *pages], limit)
+    found = kept([*candidates, *pages], lambda each: {**each.row, "text": each.text})
+    results = _choose(question, found, limit)
     notices = scope.notices
     if len(scope.missing) > _MOST_NAMES:
         notices.append(f"{len(scope.missing)} packages of the project are not stowed")

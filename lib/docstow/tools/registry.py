@@ -36,6 +36,7 @@ class ToolMakers:
         snapshots: the published snapshots.
         advisories: those that the operator has, if any.
         open_finder: opens what finds packages by purpose.
+        dropping: drop third-party text that speaks to an assistant, instead of marking it.
         metrics: counts the calls.
     """
 
@@ -46,6 +47,7 @@ class ToolMakers:
     snapshots: Snapshots
     advisories: Advisories | None
     open_finder: Callable[[], PackageFinder]
+    dropping: bool = False
     metrics: Metrics = field(default_factory=Metrics)
 
     def toolbox(self, apart: Callable[[str, Mapping[str, Any]], Answer] | None = None) -> Toolbox:
@@ -89,7 +91,13 @@ class ToolMakers:
                 self._collections,
             ),
         ]
-        return Toolbox(groups, default_toolsets=TOOLSETS, observe=self.metrics.observe, apart=apart)
+        return Toolbox(
+            groups,
+            default_toolsets=TOOLSETS,
+            observe=self.metrics.observe,
+            apart=apart,
+            dropping=self.dropping,
+        )
 
     def _summary(self) -> Sequence[Tool]:
         from docstow.tools import read_crate

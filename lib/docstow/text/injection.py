@@ -1,0 +1,211 @@
+"""Texts that speak to an assistant instead of its user (prompt injection), found by rules.
+
+What is screened is third-party text that an agent is about to read. A mark says why; it proves
+nothing, and what is not marked is not safe. The rules are in :mod:`docstow.text.injection_rules`.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import codecs
+import html
+import re
+import unicodedata
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from itertools import islice
+from urllib.parse import unquote
+
+from docstow.text.injection_rules import (
+    DATA,
+    ENCODED,
+    FAINT,
+    FOREIGN,
+    IMAGES,
+    PARTS,
+    ROLE,
+    ROLES,
+    RULES,
+    STRONG,
+    WEAK,
+    Rule,
+    compiled,
+)
+
+#: Characters within which two weak reasons count together.
+_NEAR = 300
+#: Blobs of Base64 or hex, and characters that are looked for in them.
+_BLOB = re.compile(r"[A-Za-z0-9+/_-]{32,}={0,2}")
+_HEX = re.compile(r"[0-9a-fA-F]{40,}")
+_SHORTEST_BLOB, _LONGEST_BLOB, _MOST_BLOBS = 32, 4000, 20
+#: Letters one by one, with the same between all of them.
+_SPACED = re.compile(r"\b\w(?:([ .\-_]{1,3})\w){7,}\b")
+_SINGLE_LETTERS = "." * 6
+_ESCAPED = re.compile(r"(?:%[0-9a-fA-F]{2}){4}|%20")
+_LEET_WORD = re.compile(r"[a-z][013457][a-z]|\b[013457][a-z]{2}")
+_LEETS = tuple(str.maketrans("013457@$", f"o{one}eastas") for one in "il")
+#: Letters of Cyrillic and Greek that look like Latin ones.
+_LOOKALIKES = str.maketrans(
+    "аеорсухіјѕԁһӏкмтвнгԛԝοαιερτυνκχηω",
+    "aeopcyxijsdhlkmtbhrqwoaieptuvkxnw",
+)
+_MIXED = re.compile("[a-z][\u0370-\u052f]|[\u0370-\u052f][a-z]")
+#: Arabic, Devanagari, Japanese, Chinese, Korean.
+_OTHER_SCRIPT = re.compile("[\u0600-\u06ff\u0900-\u097f\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]")
+#: Signs within words, those of emphasis, and all that stand between words.
+_WITHIN = ("_", "-", "[", "]", '"')
+_EMPHASIS = ("*", "`")
+_TYPED = (
+    *((sign, "'") for sign in "\u2018\u2019"),
+    *((sign, " ") for sign in "\u2010\u2011\u2013\u2014\u201c\u201d\u2026\u00b7\u2022"),
+)
+_BETWEEN = str.maketrans(dict.fromkeys("!#$%&()*+,./:;<=>?@\\^{|}~", " "))
+
+
+_ByHead = Mapping[str, Sequence[tuple[Rule, frozenset[str]]]]
+
+
+def screen(text: str) -> tuple[str, ...]:
+    """Return why a text seems to speak to an assistant; nothing for most texts.
+
+    Args:
+        text: Markdown, code or a name, without invisible characters.
+    """
+    folded = _fold(text)
+    words = folded.translate(_BETWEEN).split()
+    reasons = _judge(text, folded, set(words))
+    if not reasons:
+        for other in _decoded(text, folded, words):
+            plain = _fold(other)
+            if found := _judge(other, plain, set(plain.translate(_BETWEEN).split())):
+                return ENCODED, *found
+    return tuple(reasons)
+
+
+def _fold(text: str) -> str:
+    """Return a text in which the same words are always written alike."""
+    if not text.isascii():
+        for sign, typed in _TYPED:
+            text = text.replace(sign, typed)
+        if not text.isascii():
+            text = unicodedata.normalize("NFKC", text)
+    for sign in _EMPHASIS:
+        text = text.replace(sign, "")
+    for sign in _WITHIN:
+        text = text.replace(sign, " ")
+    folded = " ".join(text.lower().split())
+    if not folded.isascii():
+        words = folded.split()
+        folded = " ".join(
+            each.translate(_LOOKALIKES) if _MIXED.search(each) else each for each in words
+        )
+    return folded
+
+
+def _judge(text: str, folded: str, words: set[str]) -> list[str]:
+    """Return the reasons of what is found: strong ones, and weak ones near each other."""
+    found = [*_match(_rules(STRONG), folded, words), *_match_others(text, folded, words)]
+    strong = [reason for _, weight, reason in found if weight == STRONG]
+    found += _match(_rules(WEAK), folded, words)
+    if found:
+        found += _match(_rules(FAINT), folded, words)
+    found.sort()
+    near = []
+    for place, (at, weight, first) in enumerate(found):
+        for other, beside, second in islice(found, place + 1, None):
+            if other > at + _NEAR:
+                break
+            if first != second and weight + beside > 2 * FAINT:
+                near += [first, second]
+    return list(dict.fromkeys(strong + near))
+
+
+def _match(by_head: _ByHead, folded: str, words: set[str]) -> Iterator[tuple[int, int, str]]:
+    """Yield where a rule matches, its weight and its reason."""
+    for head in by_head.keys() & words:
+        rules = [rule for rule, needs in by_head[head] if not needs or not needs.isdisjoint(words)]
+        at = folded.find(head) if rules else -1
+        while at >= 0:
+            end = at + len(head)
+            if not (folded[at - 1 : at].isalnum() or folded[end : end + 1].isalnum()):
+                for rule in rules:
+                    if compiled(rule.tail).match(folded, end):
+                        yield at, rule.weight, rule.reason
+            at = folded.find(head, end)
+
+
+def _match_others(text: str, folded: str, words: set[str]) -> Iterator[tuple[int, int, str]]:
+    """Yield the same of what needs signs, and of languages other than English."""
+    for sign, pattern in ROLES:
+        if sign in text:
+            for mark in compiled(pattern).finditer(f"\n{text}"):
+                yield mark.start(), WEAK, ROLE
+    if "![" in text:
+        for mark in IMAGES.finditer(text):
+            yield mark.start(), STRONG, DATA
+    for phrase in FOREIGN:
+        if not phrase.words.isdisjoint(words) and (
+            match := compiled(phrase.pattern).search(folded)
+        ):
+            yield match.start(), STRONG, phrase.reason
+    if not text.isascii() and _OTHER_SCRIPT.search(folded):
+        for reason, patterns in PARTS:
+            if all(compiled(each).search(folded) for each in patterns):
+                yield 0, STRONG, reason
+
+
+@cache
+def _rules(weight: int) -> _ByHead:
+    """Return the rules of a weight by the words that they begin with."""
+    rules: dict[str, list[tuple[Rule, frozenset[str]]]] = {}
+    for rule in RULES:
+        if rule.weight == weight:
+            for head in dict.fromkeys(rule.heads.split()):
+                rules.setdefault(head, []).append((rule, frozenset(rule.needs.split())))
+    return rules
+
+
+def _decoded(text: str, folded: str, words: Sequence[str]) -> Iterator[str]:
+    """Yield what a text says when its encodings are undone."""
+    if "&#" in text or "&amp" in text:
+        yield html.unescape(text)
+    if "%" in text and _ESCAPED.search(text):
+        yield unquote(text)
+    long = " ".join(each for each in text.split() if len(each) >= _SHORTEST_BLOB)
+    for blob in islice(_BLOB.finditer(long), _MOST_BLOBS):
+        yield from _decode(blob[0][:_LONGEST_BLOB])
+    if _SINGLE_LETTERS in "".join("." if len(each) == 1 else " " for each in words):
+        yield _SPACED.sub(_join_letters, text)
+    unusual = " ".join(each for each in set(words) if not each.isalpha())
+    if len(_LEET_WORD.findall(unusual)) > 1:
+        for letters in _LEETS:
+            yield folded.translate(letters)
+    if "rot13" in folded:
+        yield codecs.decode(text, "rot13")
+    if "revers" in folded or "backwards" in folded:
+        yield text[::-1]
+
+
+def _join_letters(run: re.Match[str]) -> str:
+    """Return words whose letters stood apart; a longer gap, or another, is one between words."""
+    return re.sub(rf"(?<=\w){re.escape(run[0][1])}(?=\w)", "", run[0])
+
+
+def _decode(blob: str) -> Iterator[str]:
+    if _HEX.fullmatch(blob):
+        data = bytes.fromhex(blob[: len(blob) // 2 * 2])
+    else:
+        try:
+            data = base64.b64decode(
+                blob + "=" * (-len(blob) % 4),
+                altchars=b"-_" if "-" in blob or "_" in blob else None,
+            )
+        except binascii.Error:
+            return
+    try:
+        said = data.decode()
+    except UnicodeDecodeError:
+        return
+    if said.isprintable():
+        yield said

@@ -5,13 +5,13 @@ Composition happens while the module is imported, where the platform gives a ful
 
 from __future__ import annotations
 
-import logging
 import os
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from docstow.core.logs import configure
 from docstow.core.settings import load
 from docstow.core.threads import limit_blas
 from docstow.runtime import Runtime
@@ -25,7 +25,7 @@ _PLATFORM = {
 }
 
 _settings = load(_PLATFORM, os.environ)
-logging.getLogger("docstow").setLevel(_settings.log_level.upper())
+configure(_settings)
 limit_blas()
 _sqs_events = Runtime(_settings).sqs_events()
 

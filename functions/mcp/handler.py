@@ -13,6 +13,7 @@ from pathlib import Path
 
 from mangum import Mangum
 
+from docstow.core.logs import configure
 from docstow.core.settings import load
 from docstow.core.threads import limit_blas
 from docstow.runtime import Runtime
@@ -28,7 +29,9 @@ _PLATFORM = {
 }
 
 limit_blas()
-_runtime = Runtime(load(_PLATFORM, os.environ))
+_settings = load(_PLATFORM, os.environ)
+configure(_settings)
+_runtime = Runtime(_settings)
 
 handler = Mangum(_runtime.app, lifespan="off")
 

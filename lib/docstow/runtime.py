@@ -6,7 +6,6 @@ Heavy libraries are imported by what needs them alone: a server starts, and upke
 from __future__ import annotations
 
 import contextlib
-import dataclasses
 import importlib.util
 import itertools
 import json
@@ -24,8 +23,17 @@ from typing import TYPE_CHECKING, Any, Literal
 from docstow import __version__
 from docstow.core import auth
 from docstow.core.errors import ConfigurationError, UpstreamError
+from docstow.core.logs import configure
 from docstow.core.model import LOCAL, Source
-from docstow.core.settings import LOOPBACK, Settings, drops_suspect, guides_mode, load
+from docstow.core.secret import Secret
+from docstow.core.settings import (
+    FIELDS,
+    LOOPBACK,
+    Settings,
+    drops_suspect,
+    guides_mode,
+    load,
+)
 from docstow.core.spelling import package_kinds
 from docstow.core.threads import Background, lazy, limit_blas
 from docstow.core.urls import site_of
@@ -102,10 +110,6 @@ _SEARCHING = (
 )
 
 
-#: How programs of our own log, on the standard error.
-LOG_FORMAT = "%(asctime)s %(levelname)s %(name)s: %(message)s"
-
-
 def _fetch_json(fetcher: Fetcher, url: str) -> Any:
     from docstow.net.decompress import Limits
 
@@ -178,7 +182,7 @@ class Runtime:
         )
         self.upstreams = Upstreams(settings, self.store, folder)
         self._closing.callback(self.upstreams.close)
-        tokens = settings.auth.replace(",", " ").split()
+        tokens = settings.auth.reveal().replace(",", " ").split()
         closed = settings.host not in LOOPBACK or bool(settings.oauth_issuer)
         self.policy = auth.parse(tokens, exposed=closed, kinds=visible_kinds)
         self.models = Models(
@@ -452,7 +456,7 @@ class Runtime:
 
         pool = ProcessPool(
             "docstow.runtime:answer_apart",
-            {"settings": dataclasses.asdict(settings)},
+            {"settings": _passed_on(settings)},
             most=settings.code_processes,
             budget=budget(settings.memory_bytes),
             receive=lambda sent: self.queue.send(decode(sent["job"])),
@@ -858,6 +862,20 @@ class Runtime:
         return self._preload
 
 
+def _passed_on(settings: Settings) -> dict[str, Any]:
+    """Return what a process apart has of the settings, as JSON takes it.
+
+    Of what is secret it is told the addresses of registries, which it may ask, and no credential
+    of callers, forges or models.
+    """
+    passed = {}
+    for name, field in FIELDS.items():
+        value = getattr(settings, name)
+        if field.metadata["kind"] != "secret":
+            passed[name] = value.reveal() if isinstance(value, Secret) else value
+    return passed
+
+
 def answer_apart(
     setup: Mapping[str, Any], pass_on: Callable[[Mapping[str, Any]], object]
 ) -> Handler:
@@ -871,8 +889,7 @@ def answer_apart(
 
     limit_blas()
     settings = load(setup["settings"], {})
-    logging.basicConfig(level=settings.log_level.upper(), format=LOG_FORMAT)
-    logging.getLogger("httpx").setLevel(logging.WARNING)
+    configure(settings)
     runtime = Runtime(settings)
     runtime.pass_jobs_on(pass_on)
     return partial(answer, runtime.toolbox)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
+import json
+import pickle
 import string
 from pathlib import Path
 
@@ -10,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from docstow.core.errors import ConfigurationError
+from docstow.core.secret import Secret
 from docstow.core.settings import FIELDS, MIB, Settings, load
 
 
@@ -113,10 +117,33 @@ def test_any_text_is_taken_or_named_as_the_mistake(name: str, raw: str) -> None:
         assert isinstance(getattr(settings, name), type(getattr(Settings(), name)))
 
 
-def test_a_key_is_not_shown() -> None:
-    settings = load({}, {"DOCSTOW_EMBEDDINGS_KEY": "sk-secret"})
-    assert settings.embeddings_key == "sk-secret"
-    assert "sk-secret" not in repr(settings)
+SECRETS = sorted(name for name, field in FIELDS.items() if isinstance(field.default, Secret))
+
+
+def test_whatever_is_secret_is_shown_nowhere() -> None:
+    assert {"auth", "embeddings_key", "github_token", "python_index_url"} < {*SECRETS}
+    for name in SECRETS:
+        text = "https://user:hunter2@index.example/simple"
+        value = getattr(load({}, {f"DOCSTOW_{name.upper()}": text}), name)
+        assert value.reveal() == text
+        assert value == Secret(text)
+        assert value != Secret("another")
+        shown = [repr(value), str(value), f"{value}", f"{value:>20}", f"{value} {value!r}"]
+        shown += [repr(Settings(**{name: text})), str(dataclasses.asdict(Settings(**{name: text})))]
+        shown += [json.dumps({"it": value}, default=str), str({value: value})]
+        assert not any("hunter2" in each for each in shown)
+        with pytest.raises(TypeError, match="not pickled"):
+            pickle.dumps(value)
+        with pytest.raises(TypeError):
+            json.dumps(value)
+        with pytest.raises(TypeError):
+            vars(value)
+
+
+def test_a_mistake_does_not_repeat_a_secret() -> None:
     with pytest.raises(ConfigurationError) as caught:
         load({"embeddings_key": 12345}, {})
     assert caught.value.message == "embeddings_key: must be text"
+    with pytest.raises(ConfigurationError) as caught:
+        load({"python_index_url": "ftp://user:hunter2@x"}, {})
+    assert caught.value.message == "python_index_url: must be an http or https URL"

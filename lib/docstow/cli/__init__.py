@@ -6,7 +6,6 @@ import argparse
 import contextlib
 import io
 import json
-import logging
 import os
 import re
 import sys
@@ -18,6 +17,7 @@ from docstow import __version__
 from docstow.cli import connect, ingest, look, store
 from docstow.core import auth
 from docstow.core.errors import DocstowError, InvalidParameter, SnapshotNotFound, SourceNotFound
+from docstow.core.logs import configure
 from docstow.core.settings import FIELDS, load
 from docstow.core.threads import limit_blas
 from docstow.core.visibility import SEPARATOR
@@ -53,12 +53,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     flags = {name: value for name, value in vars(options).items() if name in FIELDS}
     try:
         settings = load(flags, os.environ, options.config)
-        logging.basicConfig(
-            level=settings.log_level.upper(),
-            stream=sys.stderr,
-            format="%(asctime)s %(levelname)s %(name)s: %(message)s",
-        )
-        logging.getLogger("httpx").setLevel(logging.WARNING)
+        configure(settings)
         from docstow.runtime import Runtime
 
         # Over HTTP others may ask: they get the projects that the settings name, and no more.
@@ -156,7 +151,7 @@ def _push(runtime: Runtime, options: argparse.Namespace) -> int:
     if options.into is not None:
         raise InvalidParameter("--into", "is for files; --push writes none")
     export = _exported(runtime, options.source, "markdown")
-    token = runtime.settings.open_webui_token
+    token = runtime.settings.open_webui_token.reveal()
     server = OpenWebUi(
         runtime.upstreams.upstream(options.push, total_s=_PUSH_S), options.push, token
     )

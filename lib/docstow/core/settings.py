@@ -10,6 +10,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from docstow.core.errors import ConfigurationError
+from docstow.core.secret import Secret
 from docstow.core.similar import similar_names
 
 MIB = 1024 * 1024
@@ -21,7 +22,6 @@ _SWITCHES = {"true": True, "yes": True, "1": True, "false": False, "no": False, 
 def _setting(default: Any, help_text: str, *, least: float | None = None, kind: str = "") -> Any:
     return dataclasses.field(
         default=default,
-        repr=kind != "secret",
         metadata={"help": help_text, "least": least, "kind": kind},
     )
 
@@ -37,11 +37,16 @@ class Settings:
     crates_index_url: str = _setting(
         "https://index.crates.io", "the sparse index that versions come from", kind="url"
     )
-    python_index_url: str = _setting(
-        "", "the index that Python packages come from; empty: the one that pip uses", kind="url"
+    # These two may have a password in them.
+    python_index_url: Secret = _setting(
+        Secret(),
+        "the index that Python packages come from; empty: the one that pip uses",
+        kind="secret url",
     )
-    npm_registry_url: str = _setting(
-        "", "the registry that Node packages come from; empty: the one that npm uses", kind="url"
+    npm_registry_url: Secret = _setting(
+        Secret(),
+        "the registry that Node packages come from; empty: the one that npm uses",
+        kind="secret url",
     )
     offline: bool = _setting(
         default=False,
@@ -62,9 +67,9 @@ class Settings:
     github_url: str = _setting(
         "https://api.github.com", "GitHub's API, or the root of another Git host", kind="url"
     )
-    github_token: str = _setting("", "sent to github_url alone", kind="secret")
-    open_webui_token: str = _setting(
-        "", "API key of Open WebUI, sent to the address of export --push alone", kind="secret"
+    github_token: Secret = _setting(Secret(), "sent to github_url alone", kind="secret")
+    open_webui_token: Secret = _setting(
+        Secret(), "API key of Open WebUI, sent to the address of export --push alone", kind="secret"
     )
     presets: str = _setting("", "a TOML file with further names of known sources")
     chromium: str = _setting("", "the browser for render_js; empty: found on PATH")
@@ -76,7 +81,7 @@ class Settings:
     models: str = _setting("", "folder of fetched models; empty: beside the blob cache")
     hub_url: str = _setting("https://huggingface.co", "where models are fetched", kind="url")
     embeddings_url: str = _setting("", "API root of openai:NAME, as https://host/v1", kind="url")
-    embeddings_key: str = _setting("", "bearer token for that API", kind="secret")
+    embeddings_key: Secret = _setting(Secret(), "bearer token for that API", kind="secret")
     store_limit: int = _setting(
         2048 * MIB, "size from which on upkeep evicts what was not used for longest", kind="size"
     )
@@ -88,8 +93,10 @@ class Settings:
     max_receive_count: int = _setting(
         5, "tries of a job, as that queue's redrive policy has it", least=1
     )
-    auth: str = _setting(
-        "", "who may call; empty: whoever reaches loopback, and nobody elsewhere", kind="secret"
+    auth: Secret = _setting(
+        Secret(),
+        "who may call; empty: whoever reaches loopback, and nobody elsewhere",
+        kind="secret",
     )
     oauth_issuer: str = _setting(
         "", "authorization server whose JWTs are checked here and accepted", kind="url"
@@ -173,6 +180,15 @@ class Settings:
         (), "project directories whose packages are read; by stdio and commands: the current one"
     )
     log_level: str = _setting("info", "debug, info, warning or error")
+    log_format: str = _setting("text", "text, or json: an object a line")
+    log_file: str = _setting("", "where logs go; empty: standard error")
+
+    def __post_init__(self) -> None:
+        """Take texts for secrets, too, as callers from Python write them."""
+        for name, field in FIELDS.items():
+            value = getattr(self, name)
+            if isinstance(field.default, Secret) and isinstance(value, str):
+                object.__setattr__(self, name, Secret(value))
 
 
 #: Addresses at which only users of this machine reach a server.
@@ -281,6 +297,8 @@ def _read_file(path: Path, mistakes: list[str]) -> dict[str, Any]:
 
 def _convert(field: dataclasses.Field[Any], raw: object) -> object:
     """Convert a raw value to the field's type; raise ValueError with the reason."""
+    if isinstance(field.default, Secret):
+        return _secret(field, raw)
     value = _typed(field, raw)
     least = field.metadata["least"]
     if least is not None and isinstance(value, int | float) and value < least:
@@ -289,12 +307,26 @@ def _convert(field: dataclasses.Field[Any], raw: object) -> object:
         raise ValueError(f"must be debug, info, warning or error, not {raw}")
     if field.name == "port" and isinstance(value, int) and value > 65535:
         raise ValueError(f"must be at most 65535, not {raw}")
+    if field.name == "log_format" and value not in {"text", "json"}:
+        raise ValueError(f"must be text or json, not {raw}")
     if field.metadata["kind"] == "url" and value:
-        parts = urlsplit(str(value))
-        if parts.scheme not in {"http", "https"} or not parts.netloc:
-            raise ValueError(f"must be an http or https URL, not {raw}")
-        return str(value).rstrip("/")
+        return _address(str(value), f", not {raw}")
     return value
+
+
+def _secret(field: dataclasses.Field[Any], raw: object) -> Secret:
+    """Convert what is secret; the reason of an error does not repeat it."""
+    text = raw.reveal() if isinstance(raw, Secret) else raw
+    if not isinstance(text, str):
+        raise ValueError("must be text")
+    return Secret(_address(text, "") if text and field.metadata["kind"] == "secret url" else text)
+
+
+def _address(text: str, shown: str) -> str:
+    parts = urlsplit(text)
+    if parts.scheme not in {"http", "https"} or not parts.netloc:
+        raise ValueError(f"must be an http or https URL{shown}")
+    return text.rstrip("/")
 
 
 def _typed(field: dataclasses.Field[Any], raw: object) -> object:
@@ -308,8 +340,7 @@ def _typed(field: dataclasses.Field[Any], raw: object) -> object:
         raise ValueError(f"must be a list of names, not {raw!r}")
     if isinstance(field.default, str):
         if not isinstance(raw, str):
-            shown = "" if field.metadata["kind"] == "secret" else f", not {raw!r}"
-            raise ValueError(f"must be text{shown}")
+            raise ValueError(f"must be text, not {raw!r}")
         return raw
     if isinstance(field.default, bool):
         return _switch(raw)

@@ -74,7 +74,7 @@ class Models:
         if chosen.kind == "endpoint":
             from docstow.embedding.endpoint import EndpointEmbedder
 
-            url, key = self._settings.embeddings_url, self._settings.embeddings_key
+            url, key = self._settings.embeddings_url, self._settings.embeddings_key.reveal()
             fetcher = cache(lambda: self._open_fetcher(url, 0.0))
             return EndpointEmbedder(fetcher, url, chosen.name, key)
         from docstow.embedding.transformer import TransformerEmbedder

@@ -230,6 +230,8 @@ def run(app: Starlette, listener: socket.socket, log_level: str) -> None:
         signal.signal(number, _end)
     config = uvicorn.Config(
         app,
+        # Its loggers are the program's; what is logged, and how, is the settings' business.
+        log_config=None,
         log_level=log_level,
         access_log=False,
         lifespan="off",

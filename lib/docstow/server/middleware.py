@@ -20,7 +20,7 @@ from starlette.requests import ClientDisconnect
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from docstow.core import auth
+from docstow.core import auth, logs
 from docstow.core.auth import Caller, Policy
 from docstow.core.errors import (
     DocstowError,
@@ -35,6 +35,8 @@ from docstow.server.oauth import AccessTokens, Resource
 log = logging.getLogger(__name__)
 
 _DOTS_OF_JWT = 2
+#: Statuses of requests that were not allowed.
+_REFUSED = frozenset({401, 403, 429})
 
 LOOPBACK_HOSTS = ("localhost", "127.0.0.1", "[::1]")
 
@@ -148,8 +150,10 @@ class AccessMiddleware:
             await send(message)
 
         try:
-            with auth.calling(caller):
+            with auth.calling(caller), logs.in_request(request_id):
                 await (answer or self.app)(scope, receive, send_marked)
+                if status in _REFUSED:
+                    logs.audit_refusal(f"{scope['method']} {scope['path']}", str(status))
         except ClientDisconnect:
             log.info("request %s: the client left", request_id)
         except Exception:

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from docstow.core import auth
+from docstow.core import auth, logs
 from docstow.core.errors import (
     DocstowError,
     Forbidden,
@@ -26,6 +26,8 @@ from docstow.core.errors import (
     SnapshotGone,
     StoreError,
     ToolNotFound,
+    TooManyRequests,
+    Unauthorized,
     internal_error,
 )
 from docstow.core.similar import similar_names
@@ -40,6 +42,11 @@ if TYPE_CHECKING:
     from docstow.library import ResolvedVersion
 
 log = logging.getLogger(__name__)
+
+#: What a caller is not allowed, by the codes of errors.
+_REFUSALS = frozenset({Unauthorized.code, Forbidden.code, TooManyRequests.code})
+#: Arguments and fields that name a source, the most exact first.
+_SOURCE_NAMES = ("source_id", "source", "collection", "uri", "package", "crate", "name", "job_id")
 
 
 #: Asks the store for heads, catalogue and registry, whatever is cached of them.
@@ -265,9 +272,10 @@ class Toolbox:
             DocstowError: whatever the tool says.
         """
         tool = self.get(name)
-        auth.require(tool.scope)
         begun, error = time.perf_counter(), InternalError.code
+        answer = Answer()
         try:
+            auth.require(tool.scope)
             if tool.foreign and self._apart is not None:
                 _check(tool, arguments)
                 answer = self._apart(tool.name, arguments)
@@ -281,6 +289,9 @@ class Toolbox:
             raise
         finally:
             self._observe(tool.name, time.perf_counter() - begun, error)
+            if not tool.read_only or error in _REFUSALS:
+                source = _source_of(answer.structured or {}) or _source_of(arguments)
+                logs.audit(tool.name, error or "done", source=source)
         return answer
 
     def attempt(
@@ -308,6 +319,12 @@ class Toolbox:
         except Exception:
             log.exception("tool %s failed, request %s", name, request_id)
             return internal_error(request_id)
+
+
+def _source_of(fields: Mapping[str, Any]) -> str:
+    """Return the source that a call or its answer names first, as it is spelled there."""
+    found = (fields[name] for name in _SOURCE_NAMES if isinstance(fields.get(name), str))
+    return next(filter(None, found), "")
 
 
 def _run(tool: Tool, arguments: Mapping[str, Any], *, dropping: bool) -> Answer:

@@ -38,7 +38,9 @@ def _open(registration: Registration, upstreams: Upstreams) -> Iterator[Origin]:
     # The host of the API is the operator's choice; that of a forge is a user's.
     trusted = "" if "://" in registration.uri else settings.github_url
     fetcher = upstreams.guarded_fetcher(trusted)
-    yield GitOrigin(registration, fetcher, api_url=settings.github_url, token=settings.github_token)
+    yield GitOrigin(
+        registration, fetcher, api_url=settings.github_url, token=settings.github_token.reveal()
+    )
 
 
 KIND = SourceKind(

@@ -350,7 +350,9 @@ def open_registry(upstreams: Upstreams) -> NpmRegistry:
         ConfigurationError: there are none.
     """
     surroundings = configuration.Surroundings(root=upstreams.root)
-    registries = configuration.npm_registries(upstreams.settings.npm_registry_url, surroundings)
+    registries = configuration.npm_registries(
+        upstreams.settings.npm_registry_url.reveal(), surroundings
+    )
     node = engine_version(upstreams.project) if upstreams.project is not None else ""
     if not node and (found := shutil.which("node")):
         node = surroundings.run([found, "--version"])

@@ -603,7 +603,7 @@ def open_index(upstreams: Upstreams) -> PythonIndex:
     Raises:
         ConfigurationError: there is none, or their configuration cannot be read.
     """
-    setting = upstreams.settings.python_index_url
+    setting = upstreams.settings.python_index_url.reveal()
     surroundings = configuration.Surroundings(root=upstreams.root)
     registries = configuration.python_indexes(setting, surroundings)
     fetcher = upstreams.registry_fetcher(

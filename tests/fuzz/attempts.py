@@ -18,6 +18,8 @@ from paths import REPOSITORY, TESTS
 #: Of one input of the longest length, in seconds of CPU. The process may have more, so that what
 #: it took is told.
 MOST_CPU_S = 2.0
+#: A price that is too high is asked for so often; the least counts.
+_TRIES = 3
 MOST_BYTES = 512 * 1024 * 1024
 _BUDGET = Budget(cpu_s=20, wall_s=300.0, memory_bytes=MOST_BYTES)
 
@@ -40,21 +42,29 @@ def attempt(pool: ProcessPool, reader: str, body: bytes) -> str:
         Failure: it took too much, or the reader failed.
     """
     request = {"reader": reader, "body": base64.b64encode(body).decode()}
-    try:
-        found = pool.call(request, reader)
-    except DocstowError as error:
-        raise Failure(f"{reader}: the process was ended: {error}") from None
-    if found["failed"]:
-        raise Failure(f"{reader}: {found['failed']}")
-    judge(reader, body, found["cpu_s"])
+    prices: list[float] = []
+    # What else runs on the machine makes a price higher, never lower.
+    while not prices or (min(prices) > _most(body) and len(prices) < _TRIES):
+        try:
+            found = pool.call(request, reader)
+        except DocstowError as error:
+            raise Failure(f"{reader}: the process was ended: {error}") from None
+        if found["failed"]:
+            raise Failure(f"{reader}: {found['failed']}")
+        prices.append(found["cpu_s"])
+    judge(reader, body, min(prices))
     return str(found["refused"])
 
 
 def judge(reader: str, body: bytes, cpu_s: float) -> None:
     """Refuse a price above what the length of an input allows."""
-    most = MOST_CPU_S * max(1.0, len(body) / LONGEST)
-    if cpu_s > most:
+    if cpu_s > _most(body):
         raise Failure(f"{reader}: {len(body)} bytes took {cpu_s:.1f} s of CPU")
+
+
+def _most(body: bytes) -> float:
+    """Return the CPU seconds that an input of this length may take."""
+    return MOST_CPU_S * max(1.0, len(body) / LONGEST)
 
 
 # In the process

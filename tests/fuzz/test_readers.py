@@ -16,7 +16,12 @@ from fuzz.attempts import attempt, open_pool
 from fuzz.mutation import mutated
 from fuzz.readers import READERS
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(3600)]
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.timeout(3600),
+    # An input that fails is shown whole, however long it is.
+    pytest.mark.filterwarnings("ignore::hypothesis.errors.HypothesisWarning"),
+]
 
 
 @pytest.fixture(scope="module")

@@ -49,12 +49,12 @@ def test_a_search_passes_over_the_vectors_once_and_asks_nobody(
     # A few candidates are compared with one another as well.
     most = 2 * len(index.matrix) - 1
     ASKED.clear()
-    embed = StaticEmbedder.embed
+    embed = StaticEmbedder.embed_query
     get, get_changed = DirectoryStore.get, DirectoryStore.get_changed
 
-    def counted_embed(self: StaticEmbedder, texts: Any) -> Any:
-        ASKED["embedded"] += len(texts)
-        return embed(self, texts)
+    def counted_embed(self: StaticEmbedder, text: str) -> Any:
+        ASKED["embedded"] += 1
+        return embed(self, text)
 
     def counted_get(self: DirectoryStore, key: str) -> Any:
         ASKED["requests"] += 1
@@ -64,7 +64,7 @@ def test_a_search_passes_over_the_vectors_once_and_asks_nobody(
         ASKED["requests"] += 1
         return get_changed(self, key, etag)
 
-    monkeypatch.setattr(StaticEmbedder, "embed", counted_embed)
+    monkeypatch.setattr(StaticEmbedder, "embed_query", counted_embed)
     monkeypatch.setattr(DirectoryStore, "get", counted_get)
     monkeypatch.setattr(DirectoryStore, "get_changed", counted_get_changed)
 

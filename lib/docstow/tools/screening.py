@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass
+from hashlib import blake2b
 from itertools import pairwise
 from typing import Any, TypeVar
 
@@ -30,6 +31,9 @@ _OWN = frozenset({"asked", "cursor", "snapshot", "chunk_id", "next", "get", "cre
 _SIZES = ("k", "top_k")
 #: So often a list is filled up for what was dropped of it.
 _MOST_ROUNDS = 5
+#: What was said of texts, by their digests; so many are kept, some megabytes.
+_JUDGED: dict[bytes, tuple[str, ...]] = {}
+_MOST_JUDGED = 50_000
 #: Paragraphs of a page that are named.
 _MOST_PLACES = 10
 _PARAGRAPH = re.compile(r"(?:[^\n]*\S[^\n]*(?:\n|\Z))+")
@@ -38,8 +42,6 @@ _PARAGRAPH = re.compile(r"(?:[^\n]*\S[^\n]*(?:\n|\Z))+")
 def mark(value: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return a structured answer whose suspect texts are marked with the reasons."""
     shown, dropped = drop_from_value(value)
-    if not dropped and not _reasons(shown, deep=True):
-        return value
     whole = _mark(shown)
     return {**whole, SUSPECT: [*whole.get(SUSPECT, ()), INVISIBLE]} if dropped else whole
 
@@ -176,12 +178,12 @@ class _Place:
 
 def _places(text: str) -> list[_Place]:
     """Return the suspect paragraphs of a text: each alone, else two in a row, else all of it."""
-    if not (reasons := screen(text)):
+    if not (reasons := _judge(text)):
         return []
     spans = [(each.start(), each.end()) for each in _PARAGRAPH.finditer(text)]
     pairs = [(first, end) for (first, _), (_, end) in pairwise(spans)]
     for each in (spans, pairs):
-        if found := [_Place(*at, why) for at in each if (why := screen(text[slice(*at)]))]:
+        if found := [_Place(*at, why) for at in each if (why := _judge(text[slice(*at)]))]:
             return [found[0], *(b for a, b in pairwise(found) if b.start >= a.end)]
     return [_Place(0, len(text), reasons)]
 
@@ -201,7 +203,18 @@ def _say(places: Sequence[_Place], dropped: int, text: str) -> str:
 
 
 def _reasons(value: Any, *, deep: bool) -> tuple[str, ...]:
-    return screen("\n".join(_strings(value, deep=deep)))
+    return _judge("\n".join(_strings(value, deep=deep)))
+
+
+def _judge(text: str) -> tuple[str, ...]:
+    """Screen a text, or repeat what was said of it: most answers have texts of earlier ones."""
+    key = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+    known = _JUDGED.get(key)
+    if known is None:
+        if len(_JUDGED) >= _MOST_JUDGED:
+            _JUDGED.clear()
+        known = _JUDGED[key] = screen(text)
+    return known
 
 
 def _mark(row: Mapping[str, Any]) -> dict[str, Any]:

@@ -7,6 +7,7 @@ import json
 import pickle
 import string
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -129,7 +130,8 @@ def test_whatever_is_secret_is_shown_nowhere() -> None:
         assert value == Secret(text)
         assert value != Secret("another")
         shown = [repr(value), str(value), f"{value}", f"{value:>20}", f"{value} {value!r}"]
-        shown += [repr(Settings(**{name: text})), str(dataclasses.asdict(Settings(**{name: text})))]
+        given: dict[str, Any] = {name: text}
+        shown += [repr(Settings(**given)), str(dataclasses.asdict(Settings(**given)))]
         shown += [json.dumps({"it": value}, default=str), str({value: value})]
         assert not any("hunter2" in each for each in shown)
         with pytest.raises(TypeError, match="not pickled"):

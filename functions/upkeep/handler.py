@@ -11,6 +11,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from docstow.core.logs import configure
 from docstow.core.settings import load
 from docstow.core.threads import limit_blas
 from docstow.runtime import Runtime
@@ -20,7 +21,9 @@ _PLATFORM = {
 }
 
 limit_blas()
-_runtime = Runtime(load(_PLATFORM, os.environ))
+_settings = load(_PLATFORM, os.environ)
+configure(_settings)
+_runtime = Runtime(_settings)
 
 
 def handler(event: object, context: object) -> dict[str, Any]:  # noqa: ARG001 - the platform's way

@@ -12,9 +12,8 @@ import pytest
 import yaml
 
 from docstow.cli import jsonc, main
-from docstow.cli.clients import CLIENTS, NAME
 from docstow.core.errors import UnreadableInput
-from docstow.server.command_line import CLIENT_NAMES
+from docstow.server.clients import CLIENTS, NAME
 
 URL = "https://docs.example/mcp"
 
@@ -66,10 +65,6 @@ def _file(home: Path, client: str, text: str = "") -> Path:
     if text:
         path.write_text(text, "utf-8")
     return path
-
-
-def test_every_client_is_offered() -> None:
-    assert tuple(CLIENTS) == CLIENT_NAMES
 
 
 @pytest.mark.parametrize(

@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from docstow.cli import jsonc
-from docstow.cli.clients import CLIENTS, NAME, TOKEN_VARIABLE, Client, Server, path_of
 from docstow.core import toml
 from docstow.core.errors import InvalidParameter, UnreadableInput
+from docstow.server.clients import CLIENTS, NAME, TOKEN_VARIABLE, Client, Server, path_of
 
 if TYPE_CHECKING:
     from docstow.runtime import Runtime

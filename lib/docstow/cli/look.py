@@ -43,7 +43,7 @@ def search(runtime: Runtime, options: argparse.Namespace) -> int:
     found = runtime.toolbox.call("ask", asked).structured or {}
     if "notice" in found:
         print(f"docstow: {found['notice']}", file=sys.stderr)
-    for number, each in enumerate(found["results"][: int(options.top_k)], 1):
+    for number, each in enumerate(found["results"][: max(1, options.top_k)], 1):
         version = f" {each['version']}" if each.get("version") else ""
         print(f"{number}. {each['title']} ({each['source']}{version})")
         print(f"   {each['url']}")
@@ -72,11 +72,9 @@ def show(runtime: Runtime, options: argparse.Namespace) -> int:
     if "://" in options.what or re.fullmatch(r"[0-9a-f]{12,}(?:#.*)?", options.what):
         print(runtime.toolbox.call("get_doc", {"doc": options.what}).render())
         return 0
-    asked = {"item_path": where}
-    if version:
-        asked["version"] = version
-    if options.language:
-        asked |= {"language": options.language, "package": options.package or _package(where)}
+    package = options.package or (_package(where) if options.language else "")
+    given = {"package": package, "version": version, "language": options.language}
+    asked = {"item_path": where} | {name: each for name, each in given.items() if each}
     print(runtime.toolbox.call("get_item_doc", asked).render())
     return 0
 
@@ -105,9 +103,11 @@ def diff(runtime: Runtime, options: argparse.Namespace) -> int:
 
 
 def _change(row: Mapping[str, Any]) -> str:
-    """Return a change as two lines: what it is of, then what it was and is."""
-    now = row.get("after") or row.get("new_path") or "gone"
-    return f"{row['class']}: {row['kind']} {row['path']}\n    {row.get('before', 'new')} → {now}"
+    """Return a change as two lines: what it is of and by which rule, then what it was and is."""
+    before, now = row.get("before", "(none)"), row.get("after") or row.get("new_path") or "(none)"
+    texts = " → ".join(" ".join(each.split()) for each in (before, now))
+    rule = f" ({row['rule']})" if "rule" in row else ""
+    return f"{row['class']}: {row['kind']} {row['path']}{rule}\n    {texts}"
 
 
 def verify(runtime: Runtime, options: argparse.Namespace) -> int:

@@ -15,6 +15,7 @@ from docstow import __version__
 from docstow.core import auth
 from docstow.core.settings import FIELDS
 from docstow.core.similar import similar_names
+from docstow.server.clients import CLIENTS
 from docstow.sources import Command
 from docstow.sources import kinds as source_kinds
 
@@ -25,12 +26,6 @@ STATES = ("queued", "running", "success", "failed")
 ALL = "--help-all"
 
 _UNKNOWN = re.compile(r"argument (\w+): invalid choice: '([^']*)'.* \(choose from (.*)\)")
-
-#: The MCP clients whose settings are known.
-CLIENT_NAMES = (
-    *("claude-code", "claude-desktop", "cursor", "vscode", "codex", "gemini-cli", "windsurf"),
-    *("zed", "opencode", "continue", "open-webui"),
-)
 
 #: What a source is written out as; those after ``llms`` are for pages of prose alone.
 _EXPORTS = ("jsonl", "markdown", "llms", "openwebui", "openwebui-markdown")
@@ -65,12 +60,8 @@ def parse(words: Sequence[str]) -> argparse.Namespace:
     return options
 
 
-def parser(*, settings_in_help: bool = True) -> argparse.ArgumentParser:
-    """Build the parser; ``command`` of what it parses names the function that runs.
-
-    Args:
-        settings_in_help: whether the help of each command lists the settings, which all take.
-    """
+def _common(*, settings_in_help: bool) -> argparse.ArgumentParser:
+    """Build what every command takes: the settings, and the file that has them."""
     common = argparse.ArgumentParser(add_help=False)
     common.add_argument("--config", type=Path, metavar="FILE", help="a TOML file with settings")
     common.add_argument(ALL, action="store_true", help="this, and every setting")
@@ -84,7 +75,16 @@ def parser(*, settings_in_help: bool = True) -> argparse.ArgumentParser:
             group.add_argument(flag, metavar="X,…", action="extend", type=_split_values, help=text)
         else:
             group.add_argument(flag, metavar="X", help=text)
+    return common
 
+
+def parser(*, settings_in_help: bool = True) -> argparse.ArgumentParser:
+    """Build the parser; ``command`` of what it parses names the function that runs.
+
+    Args:
+        settings_in_help: whether the help of each command lists the settings, which all take.
+    """
+    common = _common(settings_in_help=settings_in_help)
     root: argparse.ArgumentParser = _Parser(
         prog="docstow",
         description="Documentation for AI coding agents, stowed in a bucket.",
@@ -215,7 +215,7 @@ def _add_connect(
     disconnect.set_defaults(command="disconnect", write=True)
     connect.add_argument("--write", action="store_true", help="merge it into the client's file")
     for command in (connect, disconnect):
-        command.add_argument("client", choices=CLIENT_NAMES, metavar="CLIENT")
+        command.add_argument("client", choices=tuple(CLIENTS), metavar="CLIENT")
         command.add_argument("--dry-run", action="store_true", help="print what would change")
         command.add_argument(
             "--project", type=Path, metavar="DIR", help="in this project, not for all of the user's"
@@ -374,7 +374,7 @@ def _add_search(command: argparse.ArgumentParser) -> None:
         metavar="ID|URI|TITLE",
         help="pages of this one alone; else everything is searched",
     )
-    command.add_argument("--top-k", default="5", metavar="N", help="results; default: 5")
+    command.add_argument("--top-k", type=int, default=5, metavar="N", help="results; default: 5")
     command.add_argument("--mode", default="", help="of pages: hybrid, vector or keyword")
     command.set_defaults(command="search")
 

@@ -132,6 +132,44 @@ def test_a_call_beyond_its_budget_ends_alone(
         assert pool.call({"do": "count"}, "honest")["calls"] == 2
 
 
+@pytest.mark.parametrize(("most", "first"), [(2, ["a", "b"]), (1, ["a", "a", "b"])])
+def test_callers_take_turns(make: Callable[..., ProcessPool], most: int, first: list[str]) -> None:
+    """One caller has all processes but one, and another's call comes before its later ones."""
+    order: list[str] = []
+    begun, go_on = threading.Semaphore(0), threading.Semaphore(0)
+
+    def note(message: Any) -> None:
+        # The call goes on when this returns.
+        order.append(message["job"])
+        begun.release()
+        assert go_on.acquire(timeout=100)
+
+    pool = make(most=most, receive=note)
+
+    def call(caller: str, number: int) -> None:
+        pool.call({"do": "tell", "job": caller}, f"{caller} {number}", caller)
+
+    with ThreadPoolExecutor(5) as threads:
+        sent = [threads.submit(call, "a", 0)]
+        assert begun.acquire(timeout=100)
+        for number in range(1, 4):
+            sent.append(threads.submit(call, "a", number))
+        while pool.waiting() < 3:
+            assert not sent[0].done()
+        sent.append(threads.submit(call, "b", 0))
+        if most == 1:
+            while pool.waiting() < 4:
+                assert not sent[0].done()
+            go_on.release(2)
+        for _ in range(len(first) - 1):
+            assert begun.acquire(timeout=100)
+        assert order == first
+        go_on.release(5)
+        for each in sent:
+            each.result()
+    assert sorted(order) == [*"aaaab"]
+
+
 def test_memory_beyond_the_budget_ends_the_call(make: Callable[..., ProcessPool]) -> None:
     if not sys.platform.startswith("linux"):
         pytest.skip("the system limits no memory of a process")

@@ -1,17 +1,21 @@
-"""The threads of calls: quick ones wait neither for slow ones nor for ingests."""
+"""The threads of calls: quick ones wait neither for slow ones nor for ingests, and take turns."""
 
 from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import Any
 
 import httpx
 
+from docstow.core import auth
+from docstow.core.auth import Policy, new_token, parse, token_digest
+from docstow.core.errors import TooManyRequests
 from docstow.core.threads import in_parallel, waiting
+from docstow.server.pools import Places
 from docstow.tools import Answer, Tool
 from servers.mcp_fixture_server import fixture_app
 from servers.web import serve
@@ -114,10 +118,130 @@ def test_more_slow_calls_than_can_wait_are_told_to_come_again() -> None:
                     gate.opened.set()
             return done
 
-    with _served() as (url, gate):
+    with _served(policy=Policy(open=True, loopback=True)) as (url, gate):
         answers = asyncio.run(crowd(url, gate))
     refused, others = answers[: 70 - FULL], answers[70 - FULL :]
     assert {each.status_code for each in others} == {200}
     assert {each.status_code for each in refused} == {429}
     assert refused[0].headers["retry-after"] == "5"
     assert refused[0].json()["error"] == "too_many_requests"
+
+
+def _turns(
+    callers: Sequence[str], *, total: int = 1, longest: int | None = None, of_one: int | None = None
+) -> tuple[list[str], list[str]]:
+    """Return the callers in whose order places were given, and those who were refused.
+
+    All come while ``total`` places are taken by ``"first"``; then one place is free at a time.
+    """
+
+    async def crowd() -> tuple[list[str], list[str]]:
+        places = Places(total, longest=longest, longest_of_one=of_one)
+        given: list[str] = []
+        refused: list[str] = []
+
+        async def call(caller: str) -> None:
+            try:
+                await places.take(caller)
+            except TooManyRequests:
+                refused.append(caller)
+                return
+            given.append(caller)
+            await asyncio.sleep(0)  # others see what is given
+            places.give_back(caller)
+
+        for _ in range(total):
+            await places.take("")
+        tasks = [asyncio.create_task(call(caller)) for caller in callers]
+        await asyncio.sleep(0)
+        for _ in range(total):
+            places.give_back("")
+        await asyncio.gather(*tasks)
+        return given, refused
+
+    return asyncio.run(crowd())
+
+
+def test_callers_take_turns() -> None:
+    given, refused = _turns([*"aaaaa", *"bb", "c"])
+    assert given == [*"abcabaaa"]
+    assert not refused
+
+
+def test_the_last_call_of_whoever_has_most_is_refused_for_another() -> None:
+    given, refused = _turns([*"aaaa", *"bbb"], longest=4)
+    assert (given, sorted(refused)) == ([*"abab"], [*"aab"])
+
+
+def test_one_caller_has_a_longest_queue() -> None:
+    given, refused = _turns([*"aaaa", "b"], of_one=2)
+    assert (given, refused) == ([*"aba"], [*"aa"])
+
+
+def test_one_caller_leaves_a_place_to_others() -> None:
+    async def crowd() -> None:
+        places = Places(3)
+        for _ in range(2):
+            await places.take("a")
+        third = asyncio.create_task(places.take("a"))
+        await asyncio.sleep(0)
+        await places.take("b")
+        assert not third.done()
+        places.give_back("b")
+        await asyncio.sleep(0)
+        assert not third.done()
+        places.give_back("a")
+        await third
+
+    asyncio.run(crowd())
+
+
+def test_a_call_that_is_given_up_leaves_its_place() -> None:
+    async def crowd() -> None:
+        places = Places(1)
+        await places.take("a")
+        gone, given_up = (asyncio.create_task(places.take("b")) for _ in range(2))
+        await asyncio.sleep(0)
+        gone.cancel()
+        await asyncio.wait([gone])
+        places.give_back("a")  # to the second one, which is cancelled before it runs
+        given_up.cancel()
+        await asyncio.wait([given_up])
+        await places.take("c")
+
+    asyncio.run(crowd())
+
+
+def test_sixteen_calls_of_one_caller_keep_no_other_waiting() -> None:
+    """Hostile calls of one token wait for one another, and that of another token comes next."""
+    hostile, honest = new_token(), new_token()
+    policy = parse(
+        [f"hostile:read:{token_digest(hostile)}", f"honest:read:{token_digest(honest)}"],
+        exposed=True,
+    )
+    order: list[str] = []
+    begun, go_on = threading.Semaphore(0), threading.Semaphore(0)
+
+    def stay(_: Mapping[str, Any]) -> Answer:
+        order.append(auth.caller().name)
+        begun.release()
+        assert go_on.acquire(timeout=LIMIT_S)
+        return Answer(text="done")
+
+    def call(token: str) -> int:
+        headers = {"Authorization": f"Bearer {token}"}
+        url = f"{root}/mcp/tools/slow"
+        return httpx.post(url, json={}, headers=headers, timeout=LIMIT_S).status_code
+
+    tool = Tool("slow", "fixtures", "Slow", "Stays.", (), stay, slow=True)
+    app = fixture_app(tool, policy=policy, max_slow_calls=4)
+    with serve(app) as root, ThreadPoolExecutor(17) as threads:
+        sent = [threads.submit(call, hostile) for _ in range(16)]
+        for _ in range(3):
+            assert begun.acquire(timeout=LIMIT_S)
+        # All places but one are theirs: the honest call begins at once, whoever else waits.
+        sent.append(threads.submit(call, honest))
+        assert begun.acquire(timeout=LIMIT_S)
+        assert order == ["hostile"] * 3 + ["honest"]
+        go_on.release(17)
+        assert [each.result() for each in sent] == [200] * 17

@@ -46,11 +46,14 @@ class Caller:
         name: of the token or of the JWT's subject; for logs. Empty for an anonymous caller.
         scope: the largest that the caller has; empty: none.
         bound: the sources that the caller sees; None for all.
+        key: what rates, turns and quotas count for: a credential, else an address. Empty for
+            whoever is not limited.
     """
 
     name: str
     scope: str
     bound: Visibility | None = None
+    key: str = ""
 
     @property
     def anonymous(self) -> bool:

@@ -23,6 +23,7 @@ from queue import SimpleQueue
 from typing import IO, Any, TypeAlias
 
 from docstow.core.errors import DocstowError, InternalError, TooLarge, from_record
+from docstow.core.turns import Turns
 
 log = logging.getLogger(__name__)
 
@@ -65,7 +66,8 @@ class ProcessPool:
         target: ``module:function``, which makes the :data:`Handler` in the process; it gets the
             set-up and what sends a message to this process.
         setup: JSON that the process begins with; it is no part of its command line.
-        most: processes at the same time; each begins when all others are at work.
+        most: processes at the same time; each begins when all others are at work. One caller has
+            all but one of them at most, so that another finds one soon.
         budget: of each call.
         receive: is given each message that a process sends in the course of a call.
     """
@@ -85,21 +87,23 @@ class ProcessPool:
         self._receive = receive
         self._changed = threading.Condition()
         self._processes: list[_Process] = []
+        self._waiting = Turns[_Waiting]()
         self._closed = False
 
-    def call(self, request: Mapping[str, Any], key: str) -> Mapping[str, Any]:
+    def call(self, request: Mapping[str, Any], key: str, caller: str = "") -> Mapping[str, Any]:
         """Have a process do a call, and wait for its answer.
 
         Args:
             request: JSON.
             key: names the state that the call reads; calls of one key prefer one process.
+            caller: takes turns with others; nothing for one that is not limited.
 
         Raises:
             TooLarge: the call was ended, since it took more than its budget.
             InternalError: the pool is closed, or the process ended for another reason.
             DocstowError: what the handler raised.
         """
-        process = self._take(key)
+        process = self._take(_Waiting(key, caller))
         try:
             return process.call(request, self._budget, self._receive)
         except TooLarge:
@@ -114,6 +118,11 @@ class ProcessPool:
         with self._changed:
             return [each.pid for each in self._processes]
 
+    def waiting(self) -> int:
+        """Return how many calls wait for a process."""
+        with self._changed:
+            return len(self._waiting)
+
     def close(self) -> None:
         """End all processes, whatever they do."""
         with self._changed:
@@ -126,35 +135,56 @@ class ProcessPool:
                 each.kill()
             self._changed.notify_all()
 
-    def _take(self, key: str) -> _Process:
+    def _take(self, call: _Waiting) -> _Process:
         with self._changed:
-            while True:
-                if self._closed:
-                    raise _over()
-                now = time.monotonic()
-                self._end_idle(now)
-                found, pause_s = self._choose(key, now)
-                if found is not None:
-                    found.begin(key, now)
-                    return found
-                self._changed.wait(pause_s)
+            self._waiting.add(call.caller, call)
+            try:
+                while True:
+                    if self._closed:
+                        raise _over()
+                    now = time.monotonic()
+                    self._end_idle(now)
+                    first, pause_s = self._first(now)
+                    if first is call:
+                        found = self._choose(call.key) or self._start()
+                        found.begin(call, now)
+                        self._waiting.serve(call.caller, call)
+                        return found
+                    self._changed.wait(pause_s)
+            finally:
+                self._waiting.remove(call.caller, call)
+                # The next one may have a process now, too.
+                self._changed.notify_all()
 
-    def _choose(self, key: str, now: float) -> tuple[_Process | None, float | None]:
-        """Return a process for a call; None where it waits, for so long at most."""
+    def _first(self, now: float) -> tuple[_Waiting | None, float | None]:
+        """Return the call whose turn it is; None where all wait, for so long at most."""
+        pauses = []
+        for call in self._waiting:
+            if not self._may_take(call.caller):
+                continue
+            reading = [e.began for e in self._processes if e.busy and e.keys[-1] == call.key]
+            left = max(reading) + _READING_S - now if reading else 0.0
+            known = any(call.key in each.keys for each in self._processes if not each.busy)
+            if left > 0 and not known:
+                pauses.append(left)
+            elif len(self._processes) < self._most or not all(e.busy for e in self._processes):
+                return call, None
+        return None, min(pauses, default=None)
+
+    def _may_take(self, caller: str) -> bool:
+        held = sum(each.busy and each.caller == caller for each in self._processes)
+        return not caller or held < max(self._most - 1, 1)
+
+    def _choose(self, key: str) -> _Process | None:
+        """Return a process that is free; one that has read what the call needs, if there is one."""
         free = [each for each in self._processes if not each.busy]
         known = next((each for each in free if key in each.keys), None)
-        if known is not None:
-            return known, None
-        reading = [each.began for each in self._processes if each.busy and each.keys[-1] == key]
-        if reading and (left := max(reading) + _READING_S - now) > 0:
-            return None, left
-        if free:
-            # The one that was used least recently has the least that is worth keeping.
-            return min(free, key=lambda each: each.began), None
-        if len(self._processes) < self._most:
-            self._processes.append(_Process(self._hello))
-            return self._processes[-1], None
-        return None, None
+        # The one that was used least recently has the least that is worth keeping.
+        return known or min(free, key=lambda each: each.began, default=None)
+
+    def _start(self) -> _Process:
+        self._processes.append(_Process(self._hello))
+        return self._processes[-1]
 
     def _give_back(self, process: _Process) -> None:
         with self._changed:
@@ -170,11 +200,20 @@ class ProcessPool:
             self._processes.remove(each)
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class _Waiting:
+    """A call without a process: the state that it reads, and whose it is."""
+
+    key: str
+    caller: str
+
+
 class _Process:
     """One process.
 
     Attributes:
         busy: whether it does a call.
+        caller: of its last call.
         began: when its last call began, on the monotonic clock.
         keys: of the last calls, the latest at the end.
     """
@@ -189,6 +228,7 @@ class _Process:
             start_new_session=True,
         )
         self.busy = False
+        self.caller = ""
         self.began = 0.0
         self.keys: list[str] = []
         self._hello: Mapping[str, Any] | None = hello
@@ -203,10 +243,10 @@ class _Process:
         """Whether it has ended."""
         return self._popen.poll() is not None
 
-    def begin(self, key: str, now: float) -> None:
+    def begin(self, call: _Waiting, now: float) -> None:
         """Mark it as at work."""
-        self.busy, self.began = True, now
-        self.keys = [*(each for each in self.keys if each != key), key][-_MOST_KEYS:]
+        self.busy, self.caller, self.began = True, call.caller, now
+        self.keys = [*(each for each in self.keys if each != call.key), call.key][-_MOST_KEYS:]
 
     def call(
         self,

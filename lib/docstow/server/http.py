@@ -301,7 +301,7 @@ class _Routes:
                 return Response(told.body, refused.status, headers, media_type="application/json")
             finish = partial(self._finish, outcome, _request_id(request))
             slow = sum(self._toolbox.get(each.name).slow for each in outcome.calls)
-            outcome = await self._pools.run(finish, slow=slow, caller=_caller(request))
+            outcome = await self._pools.run(finish, slow=slow, caller=auth.caller().key)
         media_type = "application/json" if outcome.body else None
         return Response(outcome.body, outcome.status, media_type=media_type)
 
@@ -404,7 +404,7 @@ class _Routes:
         try:
             slow = self._toolbox.get(name).slow
             attempt = partial(self._toolbox.attempt, name, arguments, _request_id(request))
-            return await self._pools.run(attempt, slow=int(slow), caller=_caller(request))
+            return await self._pools.run(attempt, slow=int(slow), caller=auth.caller().key)
         except (ToolNotFound, TooManyRequests) as error:
             return error
 
@@ -458,10 +458,6 @@ async def _say_alive(request: Request) -> Response:
 def _selection(request: Request) -> Selection:
     query = request.query_params
     return Selection(query.get("toolsets", ""), query.get("schema", ""), http=True)
-
-
-def _caller(request: Request) -> str:
-    return str(request.state.caller)
 
 
 def _request_id(request: Request) -> str:

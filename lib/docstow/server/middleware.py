@@ -11,6 +11,7 @@ import logging
 import math
 import time
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 from uuid import uuid4
 
@@ -90,7 +91,7 @@ class AccessMiddleware:
         allowed_origins: acceptable ``Origin`` headers beside those on acceptable hosts.
         policy: whom a credential stands for.
         public: paths that reveal nothing of what is stowed and are answered to anybody.
-        limits: rates of one caller; ``state.caller`` of a request names whom they count for.
+        limits: rates of one caller, who is known by :attr:`Caller.key`.
         tokens: checks JWTs, if an issuer of them is configured.
         resource: this server as clients of OAuth know it; every challenge leads to its metadata.
         sources_claim: the claim of JWTs with the patterns of the sources that they see; a JWT
@@ -179,10 +180,10 @@ class AccessMiddleware:
             raise
         if caller.name and not self.policy.open:
             key = f"token {caller.name}"
-        scope["state"]["caller"] = key
         if scope["path"] not in self.public:
             self.limits.requests.take(key)
-        return caller
+        # Whoever alone reaches the server is not limited.
+        return replace(caller, key="" if self.policy.loopback else key)
 
     async def _caller(self, scope: Scope, headers: Headers) -> Caller:
         """Identify the caller.

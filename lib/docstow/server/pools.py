@@ -1,9 +1,13 @@
-"""The threads that tool calls run in: quick calls wait neither for slow ones nor for ingests."""
+"""The threads that tool calls run in: quick calls wait neither for slow ones nor for ingests.
+
+Places are given to callers in turn, so that whoever calls much waits for its own calls.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import threading
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TypeVar
@@ -12,14 +16,15 @@ from anyio import CapacityLimiter, WouldBlock, to_thread
 
 from docstow.core import threads
 from docstow.core.errors import TooManyRequests
+from docstow.core.turns import Turns
 from docstow.server.limits import Rate
 
 T = TypeVar("T")
 
 #: Calls that may wait for ingests beside those that compute.
 _MOST_WAITING = 64
-#: Slow calls that may wait for a place; further ones are refused.
-_LONGEST_QUEUE = 64
+#: Slow calls that may wait for a place, and those of one caller; further ones are refused.
+_LONGEST_QUEUE, _LONGEST_OF_ONE = 64, 16
 _RETRY_AFTER_S = 5
 
 
@@ -34,8 +39,8 @@ class CallPools:
 
     def __init__(self, quick: int, slow: int, rate: Rate) -> None:
         self._rate = rate
-        self._quick = CapacityLimiter(quick)
-        self._slow = CapacityLimiter(slow)
+        self._quick = Places(quick)
+        self._slow = Places(slow, longest=_LONGEST_QUEUE, longest_of_one=_LONGEST_OF_ONE)
         self._waiting = CapacityLimiter(_MOST_WAITING)
         # Whoever has a place has a thread.
         self._threads = CapacityLimiter(quick + slow + _MOST_WAITING)
@@ -46,21 +51,14 @@ class CallPools:
         Args:
             call: does them.
             slow: how many of them are slow.
-            caller: who is limited.
+            caller: who is limited; nothing for one who is not.
 
         Raises:
             TooManyRequests: too many slow calls wait already, or too many were this caller's.
         """
         self._rate.take(caller, slow)
-        pool = self._slow if slow else self._quick
-        if slow and pool.statistics().tasks_waiting >= _LONGEST_QUEUE:
-            raise TooManyRequests(
-                "Too many slow calls (checks of code, packages, exports) are under way; ask again"
-                f" in {_RETRY_AFTER_S} seconds.",
-                retry_after_s=_RETRY_AFTER_S,
-            )
-        place = _Place(pool, self._waiting)
-        await pool.acquire_on_behalf_of(place)
+        place = _Place(self._slow if slow else self._quick, caller, self._waiting)
+        await place.take()
         try:
             with threads.waiting_as(place.wait):
                 return await to_thread.run_sync(call, limiter=self._threads)
@@ -68,27 +66,129 @@ class CallPools:
             place.leave()
 
 
+class Places:
+    """Places that callers take in turn, in one event loop.
+
+    One caller has all but one of them at most, so that another finds one soon.
+
+    Args:
+        total: how many there are.
+        longest: calls that may wait; None for any number. Where one more comes, the last of whoever
+            has most of them is refused.
+        longest_of_one: the same of one caller.
+    """
+
+    def __init__(
+        self, total: int, *, longest: int | None = None, longest_of_one: int | None = None
+    ) -> None:
+        self._free = total
+        self._of_one = max(total - 1, 1)
+        self._longest = longest
+        self._longest_of_one = longest_of_one
+        self._held: Counter[str] = Counter()
+        self._waiting = Turns[tuple[str, asyncio.Future[None]]]()
+
+    async def take(self, caller: str, *, admitted: bool = False) -> None:
+        """Take a place, or wait for one; ``admitted`` calls are not refused.
+
+        Raises:
+            TooManyRequests: too many wait.
+        """
+        if self._free and self._may_take(caller):
+            # Whoever waits then has as many as it may have.
+            self._give(caller)
+            return
+        if not admitted:
+            self._make_room(caller)
+        waiting = caller, asyncio.get_running_loop().create_future()
+        self._waiting.add(caller, waiting)
+        try:
+            await waiting[1]
+        except asyncio.CancelledError:
+            if waiting[1].done() and not waiting[1].cancelled():
+                self.give_back(caller)
+            raise
+        finally:
+            self._waiting.remove(caller, waiting)
+
+    def give_back(self, caller: str) -> None:
+        """Give a place back."""
+        self._free += 1
+        self._held[caller] -= 1
+        if not self._held[caller]:
+            del self._held[caller]
+        while self._free:
+            waiting = next((each for each in self._waiting if self._may_take(each[0])), None)
+            if waiting is None:
+                return
+            self._waiting.serve(waiting[0], waiting)
+            self._give(waiting[0])
+            waiting[1].set_result(None)
+
+    def _give(self, caller: str) -> None:
+        self._free -= 1
+        self._held[caller] += 1
+
+    def _may_take(self, caller: str) -> bool:
+        return not caller or self._held[caller] < self._of_one
+
+    def _make_room(self, caller: str) -> None:
+        """Refuse a call where too many wait: this one, or one of whoever has more."""
+        own = self._waiting.of(caller)
+        if caller and self._longest_of_one is not None and own >= self._longest_of_one:
+            raise _too_many("of yours are")
+        if self._longest is None or len(self._waiting) < self._longest:
+            return
+        found = self._waiting.longest()
+        if not caller or found is None or self._waiting.of(found[0]) <= own + 1:
+            raise _too_many("are")
+        self._waiting.remove(found[0], found[1])
+        found[1][1].set_exception(_too_many("of yours are"))
+
+
+def _too_many(whose: str) -> TooManyRequests:
+    return TooManyRequests(
+        f"Too many slow calls (checks of code, packages, exports) {whose} under way; ask again in"
+        f" {_RETRY_AFTER_S} seconds.",
+        retry_after_s=_RETRY_AFTER_S,
+    )
+
+
 class _Place:
     """The place of one call, which it gives up while it waits for an ingest.
 
     Args:
-        pool: where it is; the place is taken.
+        pool: where it is to be.
+        caller: whose it is.
         waiting: where it goes as long as all its threads that do anything wait.
     """
 
-    def __init__(self, pool: CapacityLimiter, waiting: CapacityLimiter) -> None:
+    def __init__(self, pool: Places, caller: str, waiting: CapacityLimiter) -> None:
         self._pool = pool
+        self._caller = caller
         self._waiting = waiting
-        self._held: CapacityLimiter | None = pool
+        self._holds = False
+        self._waits = False
         self._loop = asyncio.get_running_loop()
         self._lock = threading.Lock()
         self._waiters = 0
 
+    async def take(self) -> None:
+        """Take the place.
+
+        Raises:
+            TooManyRequests: too many calls wait for one.
+        """
+        await self._pool.take(self._caller)
+        self._holds = True
+
     def leave(self) -> None:
         """Give the place up; called in the event loop."""
-        if self._held is not None:
-            self._held.release_on_behalf_of(self)
-            self._held = None
+        if self._holds:
+            self._pool.give_back(self._caller)
+        if self._waits:
+            self._waiting.release_on_behalf_of(self)
+        self._holds = self._waits = False
 
     @contextmanager
     def wait(self) -> Iterator[None]:
@@ -111,10 +211,10 @@ class _Place:
         except WouldBlock:
             return
         self.leave()
-        self._held = self._waiting
+        self._waits = True
 
     async def _end(self) -> None:
-        if self._held is self._waiting:
+        if self._waits:
             self.leave()
-            await self._pool.acquire_on_behalf_of(self)
-            self._held = self._pool
+            await self._pool.take(self._caller, admitted=True)
+            self._holds = True

@@ -48,16 +48,17 @@ class ToolProcesses:
                 "name": who.name,
                 "scope": who.scope,
                 "bound": None if who.bound is None else list(who.bound.patterns),
+                "key": who.key,
             },
         }
-        return Answer(**self._pool.call(request, _state(arguments)))
+        return Answer(**self._pool.call(request, _state(arguments), who.key))
 
 
 def answer(toolbox: Toolbox, request: Mapping[str, Any]) -> dict[str, Any]:
     """Answer a request of :class:`ToolProcesses` in the process."""
     sent = request["caller"]
     bound = None if sent["bound"] is None else Visibility(tuple(sent["bound"]))
-    with auth.calling(auth.Caller(sent["name"], sent["scope"], bound)):
+    with auth.calling(auth.Caller(sent["name"], sent["scope"], bound, sent["key"])):
         found = toolbox.call(request["tool"], request["arguments"])
     return {"structured": found.structured, "text": found.text, "content": found.content}
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 from hypothesis import given
@@ -17,6 +18,7 @@ from docstow.text.injection_rules import (
     OVERRIDE,
     REVEAL,
     RULES,
+    STRONG,
     compiled,
 )
 from docstow.text.invisible import drop_invisible
@@ -118,3 +120,28 @@ def test_any_text_is_read(text: str) -> None:
 )
 def test_it_takes_time_as_the_text_is_long(unit: str) -> None:
     assert growth(lambda times: screen(unit * (500 * times))) < 2
+
+
+def plainly_read(text: str) -> set[str]:
+    """The strong reasons that each rule gives by itself, one after the other, in plain English."""
+    folded = " ".join(re.sub(r'[_\-\[\]"]', " ", re.sub(r"[*`]", "", text)).lower().split())
+    words = set(re.split(r"[!#$%&()*+,./:;<=>?@\\^{|}~\s]+", folded))
+    return {
+        rule.reason
+        for rule in RULES
+        if rule.weight == STRONG and (not rule.needs or words & set(rule.needs.split()))
+        for head in rule.heads.split()
+        if head in words
+        for at in re.finditer(rf"(?<![^\W_]){re.escape(head)}(?![^\W_])", folded)
+        if compiled(rule.tail).match(folded, at.end())
+    }
+
+
+@pytest.mark.parametrize("name", ["development", "blind"])
+def test_a_quick_reading_finds_what_rules_find_one_by_one(name: str) -> None:
+    lines = (FIXTURES / "injection" / f"{name}.jsonl").read_text().splitlines()
+    texts = [text for line in lines if (text := json.loads(line)["text"]).isascii()]
+    found = [plainly_read(text) for text in texts]
+    assert sum(map(bool, found)) > len(texts) / 3
+    for text, reasons in zip(texts, found, strict=True):
+        assert reasons <= set(screen(text)), text

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import math
-from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
@@ -72,11 +71,13 @@ def reciprocal_rank_fusion(
         All rows that occur, with their fused scores above 0 and at most 1, best first; equal
         scores in row order.
     """
-    fused: defaultdict[int, float] = defaultdict(float)
-    for ranking in rankings:
-        for rank, row in enumerate(ranking.tolist(), start=1):
-            fused[row] += (k + 1) / (k + rank) / len(rankings)
-    return sorted(fused.items(), key=lambda item: (-item[1], item[0]))
+    if not rankings:
+        return []
+    rows, places = np.unique(np.concatenate(rankings), return_inverse=True)
+    ranks = np.concatenate([np.arange(1, len(ranking) + 1) for ranking in rankings])
+    scores = np.bincount(places, (k + 1) / (k + ranks) / len(rankings), len(rows))
+    order = np.argsort(-scores, kind="stable")
+    return list(zip(rows[order].tolist(), scores[order].tolist(), strict=True))
 
 
 class Scale(NamedTuple):

@@ -6,11 +6,11 @@ their pages have of the query, unless words or vectors alone are asked for. Of c
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from functools import cached_property, partial
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import urlsplit
 
@@ -371,14 +371,16 @@ def _rank_fused(found: _Matches) -> list[_Scored]:
     profile = found.tables[0].index.profile
     fused = reciprocal_rank_fusion(found.lists)
     pages = found.pages[[place for place, _ in fused]].tolist() if fused else []
+    most, share = profile.most_of_document, profile.repeated_share
     ranked: list[_Scored] = []
-    seen = Counter[int]()
+    seen: dict[int, int] = {}
     for page, (place, score) in zip(pages, fused, strict=True):
-        if seen[page] < profile.most_of_document:
-            ranked.append((place, score * profile.repeated_share ** seen[page]))
-        seen[page] += 1
-    # Sorting keeps the order of equals.
-    return sorted(ranked, key=lambda each: -each[1])
+        before = seen.get(page, 0)
+        if before < most:
+            ranked.append((place, score * share**before if before else score))
+        seen[page] = before + 1
+    # Sorting keeps the order of equals, in reverse as well.
+    return sorted(ranked, key=itemgetter(1), reverse=True)
 
 
 @dataclass(frozen=True, slots=True)

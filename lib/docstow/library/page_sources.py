@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from docstow.core.threads import in_parallel
-from docstow.sources import kind_of, kinds
+from docstow.sources import kind_of, page_kinds
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable
@@ -100,7 +100,7 @@ class PageSources:
 
     def _entries(self, wanted: Collection[str] = ()) -> list[Entry] | None:
         """Return the cards of sources of pages; None where some may lack."""
-        of_pages = {each for each in kinds() if kind_of(each).has_pages}
+        of_pages = set(page_kinds())
         chosen = of_pages & set(wanted) if wanted else of_pages
         cards = self._open_catalog().covering(chosen)
         return None if cards is None else list(cards.entries(chosen))

@@ -311,7 +311,8 @@ def _bundled() -> Mapping[str, SourceKind]:
 
 def kind_of(name: str) -> SourceKind:
     """Return the kind of a stored source; a bare record for a kind of another release."""
-    return kinds().get(name) or SourceKind(name, profile="items")
+    # Many are asked for each search: the table of all of them is not made for one.
+    return _added.get(name) or _bundled().get(name) or SourceKind(name, profile="items")
 
 
 def registrable() -> list[str]:

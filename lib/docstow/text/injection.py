@@ -12,9 +12,10 @@ import codecs
 import html
 import re
 import unicodedata
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cache
-from itertools import islice
+from itertools import filterfalse, islice
+from typing import NamedTuple
 from urllib.parse import unquote
 
 from docstow.text.injection_rules import (
@@ -38,10 +39,11 @@ _NEAR = 300
 #: Blobs of Base64 or hex, and characters that are looked for in them.
 _BLOB = re.compile(r"[A-Za-z0-9+/_-]{32,}={0,2}")
 _HEX = re.compile(r"[0-9a-fA-F]{40,}")
-_SHORTEST_BLOB, _LONGEST_BLOB, _MOST_BLOBS = 32, 4000, 20
+_LONGEST_BLOB, _MOST_BLOBS = 4000, 20
 #: Letters one by one, with the same between all of them.
 _SPACED = re.compile(r"\b\w(?:([ .\-_]{1,3})\w){7,}\b")
-_SINGLE_LETTERS = "." * 6
+#: Every second character of a text with single blanks, where six words are single letters.
+_SINGLE_LETTERS = " " * 7
 _ESCAPED = re.compile(r"(?:%[0-9a-fA-F]{2}){4}|%20")
 _LEET_WORD = re.compile(r"[a-z][013457][a-z]|\b[013457][a-z]{2}")
 _LEETS = tuple(str.maketrans("013457@$", f"o{one}eastas") for one in "il")
@@ -61,9 +63,22 @@ _TYPED = (
     *((sign, " ") for sign in "\u2010\u2011\u2013\u2014\u201c\u201d\u2026\u00b7\u2022"),
 )
 _BETWEEN = str.maketrans(dict.fromkeys("!#$%&()*+,./:;<=>?@\\^{|}~", " "))
+#: The same for texts of ASCII alone, which are most.
+_EMPHASIS_BYTES = "".join(_EMPHASIS).encode()
+_WITHIN_BYTES = bytes.maketrans("".join(_WITHIN).encode(), b" " * len(_WITHIN))
+_BETWEEN_BYTES = bytes.maketrans(bytes(_BETWEEN), b" " * len(_BETWEEN))
+#: Words of phrases in other languages: a text without any of them has none.
+_FOREIGN_WORDS = frozenset().union(*(phrase.words for phrase in FOREIGN))
 
 
-_ByHead = Mapping[str, Sequence[tuple[Rule, frozenset[str]]]]
+class _Row(NamedTuple):
+    """A rule, with the words of which one is needed."""
+
+    rule: Rule
+    needs: frozenset[str]
+
+
+_ByHead = Mapping[str, Sequence[_Row]]
 
 
 def screen(text: str) -> tuple[str, ...]:
@@ -73,12 +88,13 @@ def screen(text: str) -> tuple[str, ...]:
         text: Markdown, code or a name, without invisible characters.
     """
     folded = _fold(text)
-    words = folded.translate(_BETWEEN).split()
-    reasons = _judge(text, folded, set(words))
+    words = _split(folded)
+    distinct = set(words)
+    reasons = _judge(text, folded, distinct)
     if not reasons:
-        for other in _decoded(text, folded, words):
+        for other in _decoded(text, folded, words, distinct):
             plain = _fold(other)
-            if found := _judge(other, plain, set(plain.translate(_BETWEEN).split())):
+            if found := _judge(other, plain, set(_split(plain))):
                 return ENCODED, *found
     return tuple(reasons)
 
@@ -90,27 +106,34 @@ def _fold(text: str) -> str:
             text = text.replace(sign, typed)
         if not text.isascii():
             text = unicodedata.normalize("NFKC", text)
+    if text.isascii():
+        plain = text.encode("ascii").translate(_WITHIN_BYTES, _EMPHASIS_BYTES)
+        return " ".join(plain.lower().decode("ascii").split())
     for sign in _EMPHASIS:
         text = text.replace(sign, "")
     for sign in _WITHIN:
         text = text.replace(sign, " ")
-    folded = " ".join(text.lower().split())
-    if not folded.isascii():
-        words = folded.split()
-        folded = " ".join(
-            each.translate(_LOOKALIKES) if _MIXED.search(each) else each for each in words
-        )
-    return folded
+    words = text.lower().split()
+    return " ".join(
+        each.translate(_LOOKALIKES) if not each.isascii() and _MIXED.search(each) else each
+        for each in words
+    )
+
+
+def _split(folded: str) -> list[str]:
+    """Return the words of a folded text, without the signs between them."""
+    if folded.isascii():
+        return folded.encode("ascii").translate(_BETWEEN_BYTES).decode("ascii").split()
+    return folded.translate(_BETWEEN).split()
 
 
 def _judge(text: str, folded: str, words: set[str]) -> list[str]:
     """Return the reasons of what is found: strong ones, and weak ones near each other."""
-    found = [*_match(_rules(STRONG), folded, words), *_match_others(text, folded, words)]
-    strong = [reason for _, weight, reason in found if weight == STRONG]
-    found += _match(_rules(WEAK), folded, words)
+    found = [*_match(_rules(), folded, words), *_match_others(text, folded, words)]
     if found:
-        found += _match(_rules(FAINT), folded, words)
+        found += _match(_rules(faint=True), folded, words)
     found.sort()
+    strong = [reason for _, weight, reason in found if weight == STRONG]
     near = []
     for place, (at, weight, first) in enumerate(found):
         for other, beside, second in islice(found, place + 1, None):
@@ -125,7 +148,10 @@ def _match(by_head: _ByHead, folded: str, words: set[str]) -> Iterator[tuple[int
     """Yield where a rule matches, its weight and its reason."""
     for head in by_head.keys() & words:
         rules = [rule for rule, needs in by_head[head] if not needs or not needs.isdisjoint(words)]
-        at = folded.find(head) if rules else -1
+        if not rules:
+            continue
+        anything = _behind(head, tuple(rule.tail for rule in rules)).search(folded)
+        at = anything.start() if anything else -1
         while at >= 0:
             end = at + len(head)
             if not (folded[at - 1 : at].isalnum() or folded[end : end + 1].isalnum()):
@@ -133,6 +159,16 @@ def _match(by_head: _ByHead, folded: str, words: set[str]) -> Iterator[tuple[int
                     if compiled(rule.tail).match(folded, end):
                         yield at, rule.weight, rule.reason
             at = folded.find(head, end)
+
+
+@cache
+def _behind(head: str, tails: tuple[str, ...]) -> re.Pattern[str]:
+    """Return a pattern of a word with any of some tails.
+
+    It begins with the word's letters, for which the regular expression's engine looks fast.
+    """
+    word, tail = re.escape(head), "|".join(f"(?:{each})" for each in tails)
+    return compiled(rf"{word}(?<![^\W_]{word})(?![^\W_])(?:{tail})")
 
 
 def _match_others(text: str, folded: str, words: set[str]) -> Iterator[tuple[int, int, str]]:
@@ -144,7 +180,7 @@ def _match_others(text: str, folded: str, words: set[str]) -> Iterator[tuple[int
     if "![" in text:
         for mark in IMAGES.finditer(text):
             yield mark.start(), STRONG, DATA
-    for phrase in FOREIGN:
+    for phrase in () if _FOREIGN_WORDS.isdisjoint(words) else FOREIGN:
         if not phrase.words.isdisjoint(words) and (
             match := compiled(phrase.pattern).search(folded)
         ):
@@ -156,28 +192,30 @@ def _match_others(text: str, folded: str, words: set[str]) -> Iterator[tuple[int
 
 
 @cache
-def _rules(weight: int) -> _ByHead:
-    """Return the rules of a weight by the words that they begin with."""
-    rules: dict[str, list[tuple[Rule, frozenset[str]]]] = {}
+def _rules(*, faint: bool = False) -> _ByHead:
+    """Return the rules by the words that they begin with: those that are faint, or all others."""
+    rules: dict[str, list[_Row]] = {}
     for rule in RULES:
-        if rule.weight == weight:
+        if (rule.weight == FAINT) == faint:
             for head in dict.fromkeys(rule.heads.split()):
-                rules.setdefault(head, []).append((rule, frozenset(rule.needs.split())))
+                rules.setdefault(head, []).append(_Row(rule, frozenset(rule.needs.split())))
     return rules
 
 
-def _decoded(text: str, folded: str, words: Sequence[str]) -> Iterator[str]:
+def _decoded(
+    text: str, folded: str, words: Sequence[str], distinct: Collection[str]
+) -> Iterator[str]:
     """Yield what a text says when its encodings are undone."""
     if "&#" in text or "&amp" in text:
         yield html.unescape(text)
     if "%" in text and _ESCAPED.search(text):
         yield unquote(text)
-    long = " ".join(each for each in text.split() if len(each) >= _SHORTEST_BLOB)
-    for blob in islice(_BLOB.finditer(long), _MOST_BLOBS):
+    for blob in islice(_BLOB.finditer(text), _MOST_BLOBS):
         yield from _decode(blob[0][:_LONGEST_BLOB])
-    if _SINGLE_LETTERS in "".join("." if len(each) == 1 else " " for each in words):
+    spaced = f" {' '.join(words)} "
+    if _SINGLE_LETTERS in spaced[::2] or _SINGLE_LETTERS in spaced[1::2]:
         yield _SPACED.sub(_join_letters, text)
-    unusual = " ".join(each for each in set(words) if not each.isalpha())
+    unusual = " ".join(filterfalse(str.isalpha, distinct))
     if len(_LEET_WORD.findall(unusual)) > 1:
         for letters in _LEETS:
             yield folded.translate(letters)

@@ -24,6 +24,7 @@ _SELECTORS, _JOINERS = "\ufe00-\ufe0f\U000e0100-\U000e01ef", "\u200c\u200d"
 _OTHERS = "\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff\U000e0000-\U000e007f"
 #: A run of them. One selector of a variant may be meant, and a joiner after it.
 _ANY = f"[{_SELECTORS}{_JOINERS}{_OTHERS}]"
+_FIRST = re.compile(_ANY)
 _RUN = re.compile(f"(?={_ANY})(?P<selector>[{_SELECTORS}]?)(?P<joiner>[{_JOINERS}]?){_ANY}*")
 #: The attribute of a document that counts what was dropped from it.
 INVISIBLE = "invisible"
@@ -34,7 +35,7 @@ def drop_invisible(text: str) -> tuple[str, int]:
 
     Joiners stay where they are spelling or make one emoji of several.
     """
-    if text.isascii():
+    if text.isascii() or not _FIRST.search(text):
         return text, 0
     shown = _RUN.sub(_kept, text)
     return shown, len(text) - len(shown)
@@ -51,14 +52,29 @@ def _kept(run: re.Match[str]) -> str:
 
 def drop_from_value(value: Any) -> tuple[Any, int]:
     """Return a JSON value whose strings have no invisible characters, and their number."""
+    return (value, 0) if _is_plain(value) else _drop_from_value(value)
+
+
+def _is_plain(value: Any) -> bool:
+    """Return whether a value has ASCII alone, as most have; others may have."""
+    if isinstance(value, str):
+        return value.isascii()
+    if isinstance(value, dict):
+        return all(map(_is_plain, value.values()))
+    if isinstance(value, list | tuple):
+        return all(map(_is_plain, value))
+    return isinstance(value, int | float | None)
+
+
+def _drop_from_value(value: Any) -> tuple[Any, int]:
     if isinstance(value, str):
         return drop_invisible(value)
     if isinstance(value, Mapping):
-        pairs = {name: drop_from_value(each) for name, each in value.items()}
+        pairs = {name: _drop_from_value(each) for name, each in value.items()}
         total = sum(number for _, number in pairs.values())
         return ({name: each for name, (each, _) in pairs.items()}, total) if total else (value, 0)
     if isinstance(value, list | tuple):
-        items = [drop_from_value(each) for each in value]
+        items = [_drop_from_value(each) for each in value]
         total = sum(number for _, number in items)
         return (type(value)(each for each, _ in items), total) if total else (value, 0)
     return value, 0

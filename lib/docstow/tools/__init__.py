@@ -66,13 +66,23 @@ class Answer:
     structured: Mapping[str, Any] | None = None
     text: str = ""
     content: Sequence[Mapping[str, Any]] | None = None
+    _rendered: list[str] = field(default_factory=list, init=False, repr=False, compare=False)
 
     def render(self) -> str:
-        """Return the answer as text: compact JSON of what is structured, else the text itself."""
+        """Return the answer as text: compact JSON of what is structured, else the text itself.
+
+        It is made once: a toolbox renders each answer to see that it can be, and servers send it.
+        """
         value = self.content if self.structured is None else self.structured
         if value is None:
             return self.text
-        return json.dumps(value, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+        if not self._rendered:
+            self._rendered.append(_compact(value))
+        return self._rendered[0]
+
+
+#: One encoder for all answers: `json.dumps` makes one for each.
+_compact = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False, allow_nan=False).encode
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,6 +216,7 @@ class Toolbox:
         self._observe = observe
         named = [(name, group) for group in self._groups for name in group.names]
         self._by_name = dict(named)
+        self._made: dict[str, Tool] = {}
         if len(self._by_name) < len(named):
             raise ValueError("two tools have the same name")
         if missing := set(self.default_toolsets) - set(self.toolsets):
@@ -227,8 +238,11 @@ class Toolbox:
         Raises:
             ToolNotFound: there is none; near names are suggested.
         """
+        if made := self._made.get(name):
+            return made
         if group := self._by_name.get(name):
-            return next(tool for tool in group.tools if name in tool.names)
+            self._made |= {each: tool for tool in group.tools for each in tool.names}
+            return self._made[name]
         raise ToolNotFound(
             f"There is no tool {name!r}; there are {', '.join(self._by_name)}.",
             suggestions=[

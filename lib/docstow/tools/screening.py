@@ -140,20 +140,27 @@ def _length(row: Mapping[str, Any]) -> int:
     return sum(map(len, _strings(row, deep=True)))
 
 
-def _strings(value: Any, *, deep: bool) -> Iterator[str]:
-    """Yield the texts of a value that others wrote; those of rows within it too if ``deep``."""
+def _strings(value: Any, *, deep: bool) -> list[str]:
+    """Return the texts of a value that others wrote; those of rows within it too if ``deep``."""
+    texts: list[str] = []
+    _collect(value, texts, deep=deep)
+    return texts
+
+
+def _collect(value: Any, texts: list[str], *, deep: bool) -> None:
+    """Add a value's texts to others."""
     if isinstance(value, str):
-        yield value
-    elif isinstance(value, Mapping):
+        texts.append(value)
+    elif isinstance(value, dict):
         for name, each in value.items():
             if name not in _OWN:
-                if isinstance(each, Mapping):
-                    yield from each
-                yield from _strings(each, deep=deep)
-    elif isinstance(value, Sequence):
+                if isinstance(each, dict):
+                    texts.extend(each)
+                _collect(each, texts, deep=deep)
+    elif isinstance(value, list | tuple):
         for each in value:
-            if deep or not isinstance(each, Mapping):
-                yield from _strings(each, deep=deep)
+            if deep or not isinstance(each, dict):
+                _collect(each, texts, deep=deep)
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,10 +232,10 @@ def _mark(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _mark_rows(value: Any) -> Any:
-    if isinstance(value, Mapping):
+    if isinstance(value, dict):
         return {name: _mark_rows(each) for name, each in value.items()}
     if isinstance(value, list | tuple):
-        return [_mark(each) if isinstance(each, Mapping) else each for each in value]
+        return [_mark(each) if isinstance(each, dict) else each for each in value]
     return value
 
 
@@ -238,7 +245,7 @@ def _clean(value: Any) -> Any:
         for place in reversed(_places(value)):
             value = f"{value[: place.start]}[dropped: it {place.why}]\n{value[place.end :]}"
         return value
-    if isinstance(value, Mapping):
+    if isinstance(value, dict):
         return {name: each if name in _OWN else _clean(each) for name, each in value.items()}
     if isinstance(value, list | tuple):
         return [_clean(each) for each in value]

@@ -81,6 +81,7 @@ if TYPE_CHECKING:
     from docstow.server.compat import System
     from docstow.server.mcp import Protocol
     from docstow.server.oauth import AccessTokens, Resource
+    from docstow.server.web.visit import Services as PageServices
     from docstow.sources.advisories import Advisories
     from docstow.sources.packages.environments import PackageFiles
     from docstow.sources.presets import Presets
@@ -761,6 +762,14 @@ class Runtime:
                 trusted=self.policy.loopback,
             ),
             sources_claim=settings.oauth_sources,
+            pages=self._page_services,
+        )
+
+    def _page_services(self) -> PageServices:
+        from docstow.server.web.visit import Services
+
+        return Services(
+            self.toolbox, self.library, lambda: self.prose, lambda: self.catalog, __version__
         )
 
     def health(self) -> dict[str, Any]:

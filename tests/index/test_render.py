@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from docstow.core.model import Document
-from docstow.index.render import Member, Package, Traits, page
+from docstow.index.render import ItemPage, Member, Package, Traits, page
 
 DOCUMENT = Document(
     path="stowage::Hold",
@@ -84,12 +84,12 @@ def test_a_page_has_header_facts_docs_and_members() -> None:
         ),
         Member("stowage::Hold::weight", "field", "pub weight: f64", ""),
     ]
-    assert page(DOCUMENT, "*stowage 0.1.0*", members, TRAITS) == PAGE
+    assert page(ItemPage(DOCUMENT, members, TRAITS), "*stowage 0.1.0*") == PAGE
 
 
 def test_required_features_come_with_the_line_that_turns_them_on() -> None:
     package = Package("stowage", "0.1.0", {"ships": [], "default": []}, "1.85")
-    shown = page(DOCUMENT, "*stowage 0.1.0*", [], Traits(), package=package)
+    shown = page(ItemPage(DOCUMENT, [], Traits(), package=package), "*stowage 0.1.0*")
     line = '`stowage = { version = "0.1", features = ["ships"] }`'
     assert f"Available on crate feature `ships` only ({line})\n\n" in shown
     assert "Needs Rust 1.85 or newer\n\nA ship's hold." in shown

@@ -45,6 +45,7 @@ LIST = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}}
 NEVER = {
     *("fastapi", "pydantic", "uvicorn", "boto3", "botocore", "httpx", "griffe", "tree_sitter"),
     *("duckdb", "onnxruntime", "docstow.server.command_line"),
+    *("jinja2", "pygments", "nh3", "docstow.server.web"),
     *("docstow.ingest.publish", "docstow.ingest.worker", "docstow.library.environments"),
     *("docstow.languages.python.scanning", "docstow.languages.rust.check", "docstow.ops"),
     *("docstow.tools.check_code", "docstow.tools.compare_versions", "docstow.tools.collections"),

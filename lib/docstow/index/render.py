@@ -166,13 +166,49 @@ class Traits:
     lacking: Sequence[str] = ()
 
 
-def item_page(index: Index, row: int, provenance: Callable[[Document], str]) -> str:
-    """Return the whole page of an item.
+@dataclass(frozen=True, slots=True)
+class ItemPage:
+    """What the page of an item shows.
+
+    Attributes:
+        document: the item.
+        members: what it owns, in the order of their paths.
+        traits: what the type implements.
+        links: paths and addresses that its docs link to, and the page does not.
+        neighbours: items that a reader of this one may want next.
+        package: says how required features are turned on, and which Rust is needed.
+        namesakes: kinds of other items of its path, and how to ask for them.
+        derives: the trait that a derive macro implements.
+    """
+
+    document: Document
+    members: Sequence[Member]
+    traits: Traits
+    links: Sequence[str] = ()
+    neighbours: Sequence[Member] = ()
+    package: Package | None = None
+    namesakes: Sequence[tuple[str, str]] = ()
+    derives: str = ""
+
+    @property
+    def grouped(self) -> list[tuple[str, list[Member]]]:
+        """The members by kind, in the order of :data:`HEADINGS`."""
+        order = list(HEADINGS)
+        listed = sorted(self.members, key=lambda member: order.index(member.kind))
+        return [(kind, list(group)) for kind, group in groupby(listed, lambda each: each.kind)]
+
+    @property
+    def facts(self) -> list[str]:
+        """What is known of the item beside its docs, each a line of Markdown."""
+        return _facts(self.document, self.package)
+
+
+def read_item(index: Index, row: int) -> ItemPage:
+    """Return what the page of an item shows.
 
     Args:
         index: the item's.
         row: the item's.
-        provenance: gives the line that says which version answers and where it comes from.
     """
     document = index.document(row)
     members, further = index.members(row), _see_also(index, row)
@@ -183,9 +219,8 @@ def item_page(index: Index, row: int, provenance: Callable[[Document], str]) -> 
         for link in _find_links(index, document.path)
         if f"({link})" not in document.text and shown.isdisjoint(index.find(link))
     ]
-    return page(
+    return ItemPage(
         document,
-        provenance(document),
         [*_re_exported(index, row), *(_member(index, child, document) for child in members)],
         _traits(index, document.path),
         links,
@@ -194,6 +229,18 @@ def item_page(index: Index, row: int, provenance: Callable[[Document], str]) -> 
         _namesakes(index, row),
         _derived_trait(index, document),
     )
+
+
+def item_page(index: Index, row: int, provenance: Callable[[Document], str]) -> str:
+    """Return the whole page of an item as Markdown.
+
+    Args:
+        index: the item's.
+        row: the item's.
+        provenance: gives the line that says which version answers and where it comes from.
+    """
+    read = read_item(index, row)
+    return page(read, provenance(read.document))
 
 
 def _namesakes(index: Index, row: int) -> list[tuple[str, str]]:
@@ -372,53 +419,35 @@ def item_docs(index: Index, row: int, *, signature: bool = True) -> str:
     )
     members = [_member(index, child) for child in index.members(row)]
     package = Package.of(index.snapshot)
-    text = page(document, "", members, _traits(index, document.path), package=package)
+    text = page(ItemPage(document, members, _traits(index, document.path), package=package), "")
     return without_links(text.partition("\n")[2].strip())
 
 
-def page(
-    document: Document,
-    provenance: str,
-    members: Sequence[Member],
-    traits: Traits,
-    links: Sequence[str] = (),
-    neighbours: Sequence[Member] = (),
-    package: Package | None = None,
-    namesakes: Sequence[tuple[str, str]] = (),
-    derives: str = "",
-) -> str:
-    """Return a page of parts that are given.
+def page(item: ItemPage, provenance: str) -> str:
+    """Return the page of an item as Markdown.
 
     Args:
-        document: the item.
+        item: what it shows.
         provenance: a line that says which version answers and where it comes from.
-        members: what the item owns, in the order of their paths.
-        traits: what the type implements.
-        links: paths and addresses that its docs link to.
-        neighbours: items that a reader of this one may want next.
-        package: says how required features are turned on, and which Rust is needed.
-        namesakes: kinds of other items of its path, and how to ask for them.
-        derives: the trait that a derive macro implements.
     """
-    blocks = header(document, provenance, package)
-    if derives:
-        blocks.insert(3, f"Derives the trait `{derives}`")
-    if namesakes:
-        others = ", ".join(f"{kind} `{spelling}`" for kind, spelling in namesakes)
+    document = item.document
+    blocks = header(document, provenance, item.package)
+    if item.derives:
+        blocks.insert(3, f"Derives the trait `{item.derives}`")
+    if item.namesakes:
+        others = ", ".join(f"{kind} `{spelling}`" for kind, spelling in item.namesakes)
         blocks.insert(2, f"Of the same path: {others}")
     if document.text:
         blocks.append(
             rewrite_code_blocks(document.text, default_language=_language(document)).strip()
         )
-    order = list(HEADINGS)
-    listed = sorted(members, key=lambda member: order.index(member.kind))
-    for kind, group in groupby(listed, key=lambda member: member.kind):
+    for kind, group in item.grouped:
         blocks.append("\n".join([f"## {HEADINGS[kind]}", "", *map(_line, group)]))
-    blocks += _implements(traits)
-    if links:
-        blocks.append("\n".join(["## Links", "", *(f"- `{link}`" for link in links)]))
-    if neighbours:
-        lines = [_line(each, name=each.path) for each in neighbours]
+    blocks += _implements(item.traits)
+    if item.links:
+        blocks.append("\n".join(["## Links", "", *(f"- `{link}`" for link in item.links)]))
+    if item.neighbours:
+        lines = [_line(each, name=each.path) for each in item.neighbours]
         blocks.append("\n".join(["## See also", "", *lines]))
     return "\n\n".join(blocks) + "\n"
 

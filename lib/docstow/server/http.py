@@ -11,7 +11,7 @@ import signal
 import socket
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import partial
+from functools import cache, partial
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
@@ -53,6 +53,8 @@ if TYPE_CHECKING:
     from fastapi import FastAPI
 
     from docstow.server.compat import System
+    from docstow.server.web import Site
+    from docstow.server.web.visit import Services
 
 T = TypeVar("T")
 
@@ -98,6 +100,7 @@ def create_app(
     resource: Resource | None = None,
     tokens: AccessTokens | None = None,
     sources_claim: str = "",
+    pages: Callable[[], Services] | None = None,
 ) -> Starlette:
     """Build the application.
 
@@ -120,6 +123,7 @@ def create_app(
         resource: what clients of OAuth are told of this server.
         tokens: checks their tokens.
         sources_claim: the claim of their tokens that says which sources they see; empty for all.
+        pages: what pages for people show; without it there are none.
     """
     app = app or Starlette()
     app.router.redirect_slashes = False
@@ -146,6 +150,8 @@ def create_app(
     app.add_route("/health", routes.health, methods=["GET"])
     app.add_route("/openapi.json", routes.openapi, methods=["GET"])
     app.add_route("/commands", routes.commands, methods=["GET"])
+    if pages is not None:
+        _add_pages(app, pages, pools)
     told = _add_metadata(app, resource) if resource is not None else ()
     app.add_exception_handler(DocstowError, _on_error)
     app.add_exception_handler(HTTPException, _on_http_exception)
@@ -173,6 +179,26 @@ def _add_metadata(app: Starlette, resource: Resource) -> set[str]:
     for path in sorted(paths):
         app.add_route(path, metadata, methods=["GET"])
     return paths
+
+
+def _add_pages(app: Starlette, services: Callable[[], Services], pools: CallPools) -> None:
+    """Add the pages for people, which are imported when the first of them is asked for."""
+
+    async def run(request: Request, call: Callable[[], Response], slow: int) -> Response:
+        return await pools.run(call, slow=slow, caller=_caller(request))
+
+    @cache
+    def site() -> Site:
+        from docstow.server.web import Site
+
+        return Site(services(), run)
+
+    async def answer(request: Request) -> Response:
+        made = await to_thread.run_sync(site)
+        return await made.answer(request)
+
+    app.add_route("/", answer, methods=["GET"])
+    app.add_route("/ui/{rest:path}", answer, methods=["GET", "POST"])
 
 
 def _add_tools(app: Starlette, root: str, routes: _Routes) -> None:

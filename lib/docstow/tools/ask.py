@@ -178,6 +178,30 @@ def _ask(
     if not question:
         raise InvalidParameter("question", "must say what is looked for")
     scope = _find_scope(library, projects, question, arguments)
+    return Answer(_answer(library, prose, scope, question, arguments))
+
+
+def search_stowed(library: Library, prose: Prose, question: str, tokens: int) -> dict[str, Any]:
+    """Return what the tool answers from all that is stowed, whatever a project uses.
+
+    Args:
+        library: the crates and packages.
+        prose: the pages.
+        question: what is looked for; not empty.
+        tokens: for all results together.
+    """
+    scope = _Scope()
+    _add_stowed(library, scope, question)
+    return _answer(library, prose, scope, question, {"max_tokens": tokens})
+
+
+def _answer(
+    library: Library,
+    prose: Prose,
+    scope: _Scope,
+    question: str,
+    arguments: Mapping[str, Any],
+) -> dict[str, Any]:
     limit = arguments["max_tokens"] * CHARACTERS_PER_TOKEN
     others: set[str] = set()
     guides: dict[str, Guide] = {}
@@ -196,7 +220,7 @@ def _ask(
         of = guides.get(hit.source_id)
         return of is None or of.holds(hit.url)
 
-    wanted = arguments["sources"] or ()
+    wanted = arguments.get("sources") or ()
     pages, sources = _search_prose(prose, question, wanted, limit, others, fits)
     found = kept([*candidates, *pages], lambda each: {**each.row, "text": each.text})
     results = _choose(question, found, limit)
@@ -209,14 +233,12 @@ def _ask(
             if scope.packages or sources
             else "nothing is stowed yet; ingest packages, or add a source with create_source"
         )
-    return Answer(
-        {
-            "searched": {"packages": len(scope.packages), "sources": sources},
-            **({"not_stowed": scope.missing[:_MOST_NAMES]} if scope.missing else {}),
-            **({"notice": "; ".join(notices)} if notices else {}),
-            "results": results,
-        }
-    )
+    return {
+        "searched": {"packages": len(scope.packages), "sources": sources},
+        **({"not_stowed": scope.missing[:_MOST_NAMES]} if scope.missing else {}),
+        **({"notice": "; ".join(notices)} if notices else {}),
+        "results": results,
+    }
 
 
 # What is searched

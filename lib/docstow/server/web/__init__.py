@@ -1,0 +1,152 @@
+"""Pages for people: search, items, pages of prose, sources and jobs, as HTML from this server.
+
+Everything is rendered here and works without scripts; they make it quicker. Nothing is loaded from
+another host. The package is imported by the first request for a page.
+"""
+
+from __future__ import annotations
+
+import mimetypes
+from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any, TypeVar
+
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import FileResponse, Response
+from starlette.routing import Match, Route
+
+from docstow.core import auth
+from docstow.core.errors import DocstowError, Ingesting, StoreError, internal_error
+from docstow.server.web import reading
+from docstow.server.web.addresses import ROOT
+from docstow.server.web.templates import render
+from docstow.server.web.visit import Services, Visit
+
+T = TypeVar("T")
+#: Runs a call in a thread of its kind: the request it is for, the call, and how many are slow.
+Run = Callable[[Request, Callable[[], T], int], Awaitable[T]]
+
+_STATIC = Path(__file__).parent / "static"
+#: Seconds for which browsers keep styles and scripts.
+_KEPT_S = 3600
+
+_HEADERS = {
+    "Content-Security-Policy": (
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
+        "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+    ),
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Cache-Control": "no-store",
+}
+
+_Page = Callable[[Visit], Response]
+#: Pages by path, the more exact ones first; and how many slow calls one makes.
+_READ: tuple[tuple[str, _Page, int], ...] = (
+    ("/", reading.home, 0),
+    (f"{ROOT}/page/{{doc:path}}", reading.prose_page, 0),
+    (f"{ROOT}/{{language}}/@{{scope}}/{{name}}/{{version}}/{{path:path}}", reading.item, 0),
+    (f"{ROOT}/{{language}}/@{{scope}}/{{name}}/{{version}}", reading.package, 0),
+    (f"{ROOT}/{{language}}/{{name}}/{{version}}/{{path:path}}", reading.item, 0),
+    (f"{ROOT}/{{language}}/{{name}}/{{version}}", reading.package, 0),
+)
+
+
+class Site:
+    """The pages of a server.
+
+    Args:
+        services: what they show.
+        run: runs what a page does in a thread, and limits what is slow.
+    """
+
+    def __init__(self, services: Services, run: Run[Response]) -> None:
+        self._services = services
+        self._run = run
+        self._routes = [
+            Route(f"{ROOT}/static/{{name}}", _static, methods=["GET"]),
+            *(self._route(path, page, slow) for path, page, slow in _READ),
+        ]
+
+    async def answer(self, request: Request) -> Response:
+        """Answer a request for a page."""
+        _refuse_foreign(request)
+        for route in self._routes:
+            match, found = route.matches(request.scope)
+            if match is Match.FULL:
+                request.scope.update(found)
+                response: Response = await route.endpoint(request)
+                for name, value in _HEADERS.items():
+                    response.headers.setdefault(name, value)
+                return response
+        response = _error_page(self._visit(request), 404, "There is no such page.")
+        response.headers.update(_HEADERS)
+        return response
+
+    def _route(self, path: str, page: _Page, slow: int, method: str = "GET") -> Route:
+        async def endpoint(request: Request) -> Response:
+            visit = self._visit(request)
+            return await self._run(request, partial(_show, page, visit), slow)
+
+        return Route(path, endpoint, methods=[method])
+
+    def _visit(self, request: Request) -> Visit:
+        return Visit(
+            self._services,
+            path=request.url.path,
+            parameters=dict(request.path_params),
+            query=dict(request.query_params),
+            request_id=str(request.state.request_id),
+            partial="hx-request" in request.headers,
+        )
+
+
+async def _static(request: Request) -> Response:
+    file = _STATIC / request.path_params["name"]
+    if file.parent != _STATIC or not file.is_file():
+        raise HTTPException(404)
+    kind = mimetypes.guess_type(file.name)[0] or "application/octet-stream"
+    headers = {"Cache-Control": f"max-age={_KEPT_S}"}
+    return FileResponse(file, media_type=kind, headers=headers)
+
+
+def _show(page: _Page, visit: Visit) -> Response:
+    """Return a page, or the page of the error that it ends in."""
+    try:
+        auth.require(auth.READ)
+        return page(visit)
+    except Ingesting as error:
+        return _error_page(visit, 202, error.message, refresh=True)
+    except StoreError:
+        # Its advice is for the operator, and names places that are no caller's business.
+        fault = internal_error(visit.request_id)
+        return _error_page(visit, fault.status, fault.message)
+    except DocstowError as error:
+        return _error_page(visit, error.status, error.message, error.suggestions)
+
+
+def _error_page(
+    visit: Visit,
+    status: int,
+    message: str,
+    suggestions: tuple[Mapping[str, Any], ...] = (),
+    *,
+    refresh: bool = False,
+) -> Response:
+    near = reading.link_suggestions(visit, suggestions)
+    return render("error.html", visit, status=status, message=message, near=near, refresh=refresh)
+
+
+def _refuse_foreign(request: Request) -> None:
+    """Refuse what another site's page has a browser load, but for following a link."""
+    sent = request.headers
+    if sent.get("sec-fetch-site") == "cross-site" and sent.get("sec-fetch-mode") != "navigate":
+        raise HTTPException(403)
+
+
+__all__ = ["Services", "Site"]

@@ -1,0 +1,195 @@
+"""Markdown of third parties as HTML that may stand in a page: parsed, sanitised, highlighted.
+
+The text says nothing of where it comes from that matters here: it is Markdown with any HTML, and
+what is left of it has no scripts, no styles, no images and no addresses but links.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import nh3
+from markupsafe import Markup
+from pygments import highlight
+from pygments.formatters import HtmlFormatter
+from pygments.lexers import TextLexer, get_lexer_by_name
+from pygments.util import ClassNotFound
+
+#: Elements that may stand in a page; what others hold is kept, but for scripts and styles.
+_TAGS = {
+    *("a", "abbr", "b", "blockquote", "br", "code", "dd", "del", "details", "div", "dl", "dt"),
+    *("em", "h1", "h2", "h3", "h4", "h5", "h6", "hr", "i", "kbd", "li", "ol", "p", "pre", "s"),
+    *("strong", "sub", "summary", "sup", "table", "tbody", "td", "th", "thead", "tr", "ul", "img"),
+}
+_ATTRIBUTES = {
+    "a": {"href", "title"},
+    "abbr": {"title"},
+    "code": {"class"},
+    "img": {"alt"},
+    "ol": {"start"},
+    "td": {"colspan", "rowspan"},
+    "th": {"colspan", "rowspan"},
+}
+_SCHEMES = {"http", "https", "mailto"}
+#: A folder's pages name each other by these, which lead nowhere in a browser.
+_FILE = "file"
+#: Longer code is shown as it is.
+_MOST_HIGHLIGHTED = 40_000
+#: Marks of fences that are spelled otherwise by the highlighter.
+_NAMES = {"console": "console", "jsonc": "json", "rs": "rust", "should_panic": "rust"}
+
+_HEADING = re.compile(r"<h([1-6])>(.*?)</h\1>", re.DOTALL)
+_CODE = re.compile(r'<pre><code(?: class="(?:language-)?([^"]*)")?>(.*?)</code></pre>', re.DOTALL)
+_LINK = re.compile(r'<a href="([^"]*)"')
+_IMAGE = re.compile(r'<img(?: alt="([^"]*)")?>')
+_TABLE = re.compile(r"<table>.*?</table>", re.DOTALL)
+_TAG = re.compile(r"<[^>]*>")
+_NO_ANCHOR = re.compile(r"[^\w-]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """A heading of a text.
+
+    Attributes:
+        level: as the text has it, from 1.
+        text: without marks.
+        anchor: where it stands in the page.
+    """
+
+    level: int
+    text: str
+    anchor: str
+
+
+@dataclass(frozen=True, slots=True)
+class Rendered:
+    """A text as HTML, with its headings in their order."""
+
+    html: Markup
+    headings: list[Heading]
+
+
+def render(
+    text: str, *, language: str = "", link: Callable[[str], str] = str, below: int = 1
+) -> Rendered:
+    """Return a text of Markdown as HTML.
+
+    Args:
+        text: Markdown with any HTML.
+        language: of code blocks that name none.
+        link: returns where an address leads to.
+        below: the level of the heading that the text stands under; its own are below that.
+    """
+    body = nh3.clean(
+        _parse(text),
+        tags=_TAGS,
+        attributes=_ATTRIBUTES,
+        url_schemes=_SCHEMES | {_FILE},
+        link_rel=None,
+        clean_content_tags={"script", "style", "iframe", "object", "svg", "math"},
+    )
+    headings: list[Heading] = []
+    highest = min((int(level) for level in re.findall(r"<h([1-6])>", body)), default=1)
+
+    def head(match: re.Match[str]) -> str:
+        shown = html.unescape(_TAG.sub("", match[2])).strip()
+        level = int(match[1])
+        anchor = _anchor(shown, {each.anchor for each in headings})
+        headings.append(Heading(level, shown, anchor))
+        number = min(6, level - highest + below + 1)
+        return f'<h{number} id="{html.escape(anchor)}">{match[2]}</h{number}>'
+
+    body = _CODE.sub(lambda each: _code_block(each, language), body)
+    body = _HEADING.sub(head, body)
+    body = _LINK.sub(lambda each: _anchor_tag(link(html.unescape(each[1]))), body)
+    body = _IMAGE.sub(r'<span class="image">\1</span>', body)
+    # A wide table scrolls in a box of its own, which the keyboard reaches.
+    body = _TABLE.sub(r'<div class="scroll" tabindex="0" role="group">\g<0></div>', body)
+    return Rendered(Markup(body), headings)  # noqa: S704 - nh3 has cleaned it
+
+
+def inline(text: str, link: Callable[[str], str] = str) -> Markup:
+    """Return a line of Markdown as HTML without a paragraph around it."""
+    body = str(render(text, link=link).html).strip()
+    single = body.startswith("<p>") and body.count("<p>") == 1 and body.endswith("</p>")
+    return Markup(body[3:-4] if single else body)  # noqa: S704 - as above
+
+
+def code(text: str, language: str, link: Callable[[str], str] | None = None) -> Markup:
+    """Return code with its parts marked for colours.
+
+    Args:
+        text: the code.
+        language: as a fence names it.
+        link: returns where the name of a type leads to, or nothing.
+    """
+    if len(text) > _MOST_HIGHLIGHTED:
+        return Markup.escape(text)
+    shown = highlight(text, _lexer(language), HtmlFormatter(nowrap=True)).rstrip("\n")
+    if link is not None:
+        shown = _link_names(shown, link)
+    return Markup(shown)  # noqa: S704 - the formatter escapes
+
+
+def _link_names(shown: str, link: Callable[[str], str]) -> str:
+    def linked(match: re.Match[str]) -> str:
+        to = link(match[2])
+        if not to:
+            return match[0]
+        return f'<a class="{match[1]}" href="{html.escape(to)}">{match[2]}</a>'
+
+    return re.sub(r'<span class="(n|nc|nb|kt|ne)">([A-Z]\w*)</span>', linked, shown)
+
+
+@lru_cache(maxsize=64)
+def _lexer(language: str) -> Any:
+    name = language.split(",")[0].strip().lower()
+    try:
+        return get_lexer_by_name(_NAMES.get(name, name), stripnl=False)
+    except ClassNotFound:
+        return TextLexer(stripnl=False)
+
+
+def _parse(text: str) -> str:
+    """Return the HTML of a text, whatever stands in it."""
+    import pyromark
+
+    options = (
+        pyromark.Options.ENABLE_TABLES
+        | pyromark.Options.ENABLE_STRIKETHROUGH
+        | pyromark.Options.ENABLE_TASKLISTS
+    )
+    try:
+        return pyromark.html(text.encode("utf-8", "replace").decode(), options=options)
+    except BaseException as fault:
+        # The parser is Rust: its panic is no Exception.
+        if type(fault).__name__ != "PanicException":
+            raise
+        return f"<pre>{html.escape(text)}</pre>"
+
+
+def _code_block(match: re.Match[str], language: str) -> str:
+    name = match[1] or language
+    shown = code(html.unescape(match[2]).rstrip("\n"), name)
+    return f'<pre class="code" tabindex="0"><code>{shown}</code></pre>'
+
+
+def _anchor(text: str, taken: set[str]) -> str:
+    plain = _NO_ANCHOR.sub("-", text.lower()).strip("-") or "section"
+    anchor, number = plain, 1
+    while anchor in taken:
+        anchor, number = f"{plain}-{number}", number + 1
+    return anchor
+
+
+def _anchor_tag(to: str) -> str:
+    if to.partition(":")[0] == _FILE:
+        return "<a"
+    outward = ' rel="noopener noreferrer nofollow"' if "://" in to else ""
+    return f'<a href="{html.escape(to)}"{outward}'

@@ -1,0 +1,228 @@
+"""Pages for people on a real server over real rustdoc JSON, and in a real Chromium."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import httpx
+import pytest
+from playwright.sync_api import Browser, Page, sync_playwright
+
+from docstow.core.errors import ConfigurationError
+from docstow.core.settings import load
+from docstow.runtime import Runtime
+from docstow.sources.site import browser
+from require import unavailable
+from servers.web import serve
+
+GUIDE = """# Loading a ship
+
+See [the limits](limits.md#weight) before anything is stowed.
+
+## Order
+
+Heavy pieces go first, into the hold.
+
+```rust
+use stowage::Hold;
+```
+
+<script>document.title = "taken over"</script>
+"""
+LIMITS = "# Limits\n\n## Weight\n\nA hold bears what its frames bear.\n"
+
+
+@pytest.fixture(scope="module")
+def runtime(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Runtime]:
+    folder = tmp_path_factory.mktemp("pages")
+    docs = folder / "docs"
+    docs.mkdir()
+    (docs / "guide.md").write_text(GUIDE, "utf-8")
+    (docs / "limits.md").write_text(LIMITS, "utf-8")
+    settings = {"store": f"{folder}/store", "cache": f"{folder}/cache", "offline": True}
+    made = Runtime(load(settings, {}))
+    made.ingest_sample()
+    asked = {"kind": "folder", "uri": str(docs), "title": "Ship manual", "sync": True}
+    job = made.toolbox.call("create_source", asked).structured
+    assert job is not None
+    assert made.sync.wait(job["job"]["id"], 60).state == "success"
+    yield made
+    made.close()
+
+
+@pytest.fixture(scope="module")
+def url(runtime: Runtime) -> Iterator[str]:
+    with serve(runtime.app) as address:
+        yield address
+
+
+@pytest.fixture(scope="module")
+def client(url: str) -> Iterator[httpx.Client]:
+    with httpx.Client(base_url=url) as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Browser]:
+    try:
+        path = browser.find_browser()
+    except ConfigurationError as error:
+        unavailable(error.message)
+    with sync_playwright() as playwright:
+        made = playwright.chromium.launch(
+            executable_path=path, args=["--no-sandbox", "--disable-gpu"]
+        )
+        yield made
+        made.close()
+
+
+@pytest.fixture
+def tab(chromium: Browser, url: str) -> Iterator[Page]:
+    """A page of the browser; what breaks the rules of the server's pages fails the test."""
+    context = chromium.new_context(base_url=url, viewport={"width": 1400, "height": 900})
+    page = context.new_page()
+    refused: list[str] = []
+    foreign: list[str] = []
+    page.on("console", lambda said: refused.append(said.text) if said.type == "error" else None)
+    page.on("pageerror", lambda error: refused.append(str(error)))
+    page.on("request", lambda made: foreign.append(made.url) if url not in made.url else None)
+    yield page
+    context.close()
+    assert refused == []
+    assert foreign == []
+
+
+def guide_page(client: httpx.Client) -> str:
+    results = client.get("/?q=heavy+pieces+go+first&in=pages").text
+    link = (
+        r'href="(/ui/page/[^"#]+)[^"]*"><span class="kind k-page">page</span>\s*<span[^>]*>Loading'
+    )
+    found = re.search(link, results)
+    assert found
+    return found[1]
+
+
+def test_the_first_page_lists_what_is_stowed(client: httpx.Client) -> None:
+    page = client.get("/")
+    assert page.status_code == 200
+    assert 'href="/ui/rust/stowage/latest"' in page.text
+    assert "Ship manual" in page.text
+
+
+def test_a_search_finds_items_examples_and_pages_by_a_plain_form(client: httpx.Client) -> None:
+    found = client.get("/", params={"q": "put pieces into the hold"}).text
+    assert "/ui/rust/stowage/0.1.0/stowage::Hold::stow" in found
+    assert "/ui/page/" in found
+    items = client.get("/", params={"q": "put pieces into the hold", "in": "items"}).text
+    assert "/ui/page/" not in items
+
+
+def test_an_item_has_its_signature_docs_members_and_owners(client: httpx.Client) -> None:
+    page = client.get("/ui/rust/stowage/latest/stowage::Hold").text
+    assert '<span class="k">pub</span>' in page
+    assert "/ui/rust/stowage/latest/stowage::Hold::stow" in page
+    assert 'href="/ui/rust/stowage/latest"' in page
+    assert 'id="ui-implementations"' in page
+
+
+def test_a_trait_says_who_implements_it(client: httpx.Client, runtime: Runtime) -> None:
+    asked = {"package": "stowage", "type_filter": ["trait"], "query": "trait", "max_tokens": 0}
+    found = runtime.toolbox.call("search_items", asked).structured
+    assert found is not None
+    path = found["results"][0]["item_path"]
+    page = client.get(f"/ui/rust/stowage/latest/{path}").text
+    assert "Implementors" in page
+
+
+def test_a_path_that_is_nearly_right_leads_on(client: httpx.Client) -> None:
+    short = client.get("/ui/rust/stowage/latest/Hold")
+    assert short.headers["location"].endswith("/stowage::Hold")
+    wrong = client.get("/ui/rust/stowage/latest/stowage::Hodl")
+    assert wrong.status_code == 404
+    assert "/ui/rust/stowage/latest/stowage::Hold" in wrong.text
+
+
+def test_a_page_of_prose_links_within_its_source(client: httpx.Client) -> None:
+    page = client.get(guide_page(client)).text
+    assert re.search(r'<a href="/ui/page/[^"]+#weight"', page)
+    assert 'href="#order"' in page
+    assert "taken over" not in page
+
+
+def test_every_page_forbids_what_it_does_not_need(client: httpx.Client) -> None:
+    for path in ("/", "/ui/rust/stowage/latest", "/ui/nothing", "/ui/static/style.css"):
+        headers = client.get(path).headers
+        policy = headers["content-security-policy"]
+        assert "default-src 'none'" in policy
+        assert "unsafe" not in policy
+        assert headers["x-content-type-options"] == "nosniff"
+
+
+@pytest.mark.parametrize("name", ["../visit.py", "%2e%2e/visit.py", "none.css"])
+def test_static_files_are_those_of_their_folder(client: httpx.Client, name: str) -> None:
+    answer = client.get(f"/ui/static/{name}")
+    assert answer.status_code in (400, 404)
+    assert "import" not in answer.text
+
+
+def test_another_site_cannot_have_a_browser_load_pages(client: httpx.Client) -> None:
+    sent = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "no-cors"}
+    assert client.get("/ui/rust/stowage/latest", headers=sent).status_code == 403
+    followed = {**sent, "Sec-Fetch-Mode": "navigate"}
+    assert client.get("/ui/rust/stowage/latest", headers=followed).status_code == 200
+
+
+def test_everything_that_a_page_loads_is_small(client: httpx.Client) -> None:
+    page = client.get("/ui/rust/stowage/latest/stowage::Hold").text
+    loaded = re.findall(r'(?:src|href)="(/ui/static/[^"]+)"', page)
+    assert len(loaded) == 4
+    total = len(page) + sum(len(client.get(path).content) for path in loaded)
+    assert total <= 200_000
+
+
+# In a browser
+
+
+def test_results_come_while_one_types_and_can_be_shared(tab: Page) -> None:
+    tab.goto("/")
+    tab.keyboard.press("/")
+    tab.keyboard.type("put pieces into the hold")
+    first = tab.locator(".results .result").first
+    first.wait_for()
+    tab.wait_for_url("**/?q=put*hold*")
+    tab.reload()
+    assert tab.locator(".results .result").count() > 1
+
+
+def test_the_keyboard_goes_through_results_and_opens_one(tab: Page) -> None:
+    tab.goto("/?q=hold&in=items")
+    tab.keyboard.press("j")
+    tab.keyboard.press("j")
+    tab.keyboard.press("k")
+    href = tab.evaluate("document.activeElement.getAttribute('href')")
+    assert href == tab.locator(".results .result > a").first.get_attribute("href")
+    tab.keyboard.press("Enter")
+    tab.wait_for_url(f"**{href}")
+    tab.keyboard.press("g")
+    tab.keyboard.press("h")
+    tab.wait_for_url("**/")
+
+
+@pytest.mark.parametrize("width", [360, 768, 1400, 2400])
+def test_no_page_is_wider_than_the_window(tab: Page, client: httpx.Client, width: int) -> None:
+    tab.set_viewport_size({"width": width, "height": 800})
+    for path in ("/", "/?q=hold", "/ui/rust/stowage/latest", guide_page(client)):
+        tab.goto(path)
+        assert tab.evaluate("document.documentElement.scrollWidth <= innerWidth"), path
+
+
+def test_pages_are_read_without_scripts(chromium: Browser, url: str) -> None:
+    context = chromium.new_context(base_url=url, java_script_enabled=False)
+    page = context.new_page()
+    page.goto("/")
+    page.fill("#ui-q", "put pieces into the hold")
+    page.press("#ui-q", "Enter")
+    page.locator(".results .result > a").first.click()
+    assert page.locator("h1").first.is_visible()
+    context.close()

@@ -1,0 +1,131 @@
+"""Programs that were written before any answer was seen, and how many wrong names are found.
+
+``programs/typescript.txt`` and ``programs/python.txt`` hold 40 right programs each, over packages
+that no other suite uses, and three changes of each: one wrong name or argument, with the last part
+of the name that is right. Every second program is kept aside: whoever works on the checks looks at
+the others alone, and states both figures.
+
+The packages are installed, and never run::
+
+    npm install --ignore-scripts --prefix DIR   # beside a copy of programs/package.json
+    python -m pip install -r programs/requirements.txt   # in DIR/.venv
+    PYTHONPATH=tests python -m evaluation.programs typescript DIR [--kept] [--list]
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import statistics
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from docstow import Docs, Finding
+from docstow.core.settings import Settings
+
+HERE = Path(__file__).parent / "programs"
+_LAST = re.compile(r"::|[./#]")
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A program with one wrong name on a line; what is right, or empty where nothing is alike."""
+
+    said: str
+    code: str
+    line: int
+    wanted: str
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """A right program, and its changed copies."""
+
+    title: str
+    code: str
+    changes: tuple[Change, ...]
+
+
+def load(language: str, *, kept: bool = False) -> list[Program]:
+    """Read the programs that are worked with, or those that are kept aside."""
+    parts = f"\n{(HERE / f'{language}.txt').read_text('utf-8')}".split("\n=== ")[1:]
+    found = []
+    for part in parts[int(kept) :: 2]:
+        title, _, rest = part.partition("\n")
+        code, *changes = rest.split("\n--- ")
+        found.append(Program(title, f"{code}\n", tuple(_changes(code, changes))))
+    return found
+
+
+def _changes(code: str, changes: Sequence[str]) -> Iterator[Change]:
+    for each in changes:
+        right, wrong, wanted = each.strip().split(" => ")
+        at = code.index(right)
+        changed = f"{code[:at]}{wrong}{code[at + len(right) :]}\n"
+        yield Change(each.strip(), changed, code[:at].count("\n") + 1, wanted.strip(" -"))
+
+
+def _wrong(findings: Sequence[Finding]) -> list[Finding]:
+    return [each for each in findings if each.status in {"unknown", "wrong_argument"}]
+
+
+def _is_first(findings: Sequence[Finding], wanted: str) -> bool:
+    firsts = [each.suggestions[0] for each in findings if each.suggestions]
+    return any(_LAST.split(each)[-1] == wanted or each == wanted for each in firsts)
+
+
+def measure(docs: Docs, language: str, *, kept: bool, listed: bool) -> str:
+    """Check all programs; return the figures as a line."""
+    programs = load(language, kept=kept)
+    alarmed = found = first = wanted = changes = 0
+    walls = []
+    for program in programs:
+        alarms = _wrong(docs.verify(program.code, language).findings)
+        alarmed += bool(alarms)
+        for alarm in alarms if listed else ():
+            print(f"ALARM {program.title}: {alarm.line} {alarm.message}")
+        for change in program.changes:
+            began = time.perf_counter()
+            wrong = _wrong(docs.verify(change.code, language).findings)
+            walls.append(time.perf_counter() - began)
+            here = [each for each in wrong if each not in alarms]
+            is_found = any(each.line >= change.line for each in here)
+            is_first = is_found and _is_first(here, change.wanted)
+            changes += 1
+            found += is_found
+            wanted += bool(change.wanted)
+            first += bool(change.wanted) and is_first
+            if listed and not (is_found and (is_first or not change.wanted)):
+                said = "; ".join(f"{each.message} {each.suggestions}" for each in here)
+                print(
+                    f"{'first' if is_found else 'MISSED'} {program.title}: {change.said} | {said}"
+                )
+    return (
+        f"{language}, {'kept aside' if kept else 'worked with'}: {len(programs)} programs,"
+        f" {alarmed} with a false alarm; {found} of {changes} found ({found / changes:.0%});"
+        f" right name first {first} of {wanted} ({first / wanted:.0%});"
+        f" median {1000 * statistics.median(walls):.0f} ms"
+    )
+
+
+def main() -> int:
+    """Run the measure."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("language", choices=("typescript", "python"))
+    parser.add_argument("root", type=Path)
+    parser.add_argument("--kept", action="store_true", help="those that are kept aside")
+    parser.add_argument("--list", action="store_true", help="show what is missed")
+    parser.add_argument("--cache", default="", help="folder of the local cache")
+    options = parser.parse_args()
+    settings = Settings(root=(str(options.root),), offline=True, cache=options.cache)
+    with Docs(settings) as docs:
+        line = measure(docs, options.language, kept=options.kept, listed=options.list)
+    print(line)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

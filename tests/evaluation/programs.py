@@ -100,9 +100,8 @@ def measure(docs: Docs, language: str, *, kept: bool, listed: bool) -> str:
             first += bool(change.wanted) and is_first
             if listed and not (is_found and (is_first or not change.wanted)):
                 said = "; ".join(f"{each.message} {each.suggestions}" for each in here)
-                print(
-                    f"{'first' if is_found else 'MISSED'} {program.title}: {change.said} | {said}"
-                )
+                fault = "first" if is_found else "MISSED"
+                print(f"{fault} {program.title}: {change.said} | {said}")
     return (
         f"{language}, {'kept aside' if kept else 'worked with'}: {len(programs)} programs,"
         f" {alarmed} with a false alarm; {found} of {changes} found ({found / changes:.0%});"

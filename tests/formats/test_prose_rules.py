@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
+from docutils.parsers.rst import Parser
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -137,3 +138,31 @@ def test_pages_of_pdf_have_headings() -> None:
 def test_a_broken_pdf_is_unreadable() -> None:
     with pytest.raises(UnreadableInput, match="damaged"):
         page("pdf", pdf(["Hello"])[:200])
+
+
+DEAR = {
+    "lists": "='warning'>\n\n- a\n\n```",
+    "fields": ":a: b\n\nc\n\n",
+    "targets": ".. _a: b\n\n",
+    "nested items": "- a\n\n  - b\n\n",
+    "tables": "= =\na b\n= =\n\n",
+}
+
+
+@pytest.mark.parametrize("unit", DEAR.values(), ids=DEAR)
+def test_structure_that_its_length_does_not_pay_for_is_read_as_plain_text(
+    unit: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    parsed: list[str] = []
+    monkeypatch.setattr(Parser, "parse", lambda _self, text, _document: parsed.append(text))
+    read = page("rst", unit * 3000)
+    assert not parsed
+    assert read.text.count(unit.split()[0]) >= 3000
+    page("rst", unit)
+    assert parsed == [unit]
+
+
+def test_long_rules_of_a_table_are_no_nesting() -> None:
+    rule = "-" * 40
+    table = f"+{rule}+{rule}+\n|{'Name':40}|{'Meaning':40}|\n+{rule}+{rule}+\n\n{rule * 2}\n\nNow"
+    assert "| Name | Meaning |" in page("rst", table).text

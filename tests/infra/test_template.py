@@ -86,7 +86,7 @@ def test_the_environment_is_made_of_settings_and_its_defaults_are_good(function:
     assert [name for name in variables if name.removeprefix("DOCSTOW_").lower() not in FIELDS] == []
     settings = load({}, {name: resolved(value) for name, value in variables.items()})
     assert (settings.store, settings.s3_region) == ("s3://a-bucket", "eu-central-1")
-    assert settings.auth == ""
+    assert not settings.auth
     storage = TEMPLATE["Globals"]["Function"]["EphemeralStorage"]["Size"] * MIB
     assert settings.cache.startswith("/tmp/")
     # Downloads and a fetched model lie in the same folder.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from docstow.core.settings import load
-from docstow.embedding.static import StaticEmbedder
+from docstow.embedding.words import WordVectors
 from docstow.runtime import SAMPLE, Runtime
 from docstow.store.objects import DirectoryStore
 from docstow.text import parsing
@@ -49,12 +49,12 @@ def test_a_search_passes_over_the_vectors_once_and_asks_nobody(
     # A few candidates are compared with one another as well.
     most = 2 * len(index.matrix) - 1
     ASKED.clear()
-    embed = StaticEmbedder.embed_query
+    embed = WordVectors.sum
     get, get_changed = DirectoryStore.get, DirectoryStore.get_changed
 
-    def counted_embed(self: StaticEmbedder, text: str) -> Any:
+    def counted_embed(self: WordVectors, numbers: Sequence[int]) -> Any:
         ASKED["embedded"] += 1
-        return embed(self, text)
+        return embed(self, numbers)
 
     def counted_get(self: DirectoryStore, key: str) -> Any:
         ASKED["requests"] += 1
@@ -64,7 +64,7 @@ def test_a_search_passes_over_the_vectors_once_and_asks_nobody(
         ASKED["requests"] += 1
         return get_changed(self, key, etag)
 
-    monkeypatch.setattr(StaticEmbedder, "embed_query", counted_embed)
+    monkeypatch.setattr(WordVectors, "sum", counted_embed)
     monkeypatch.setattr(DirectoryStore, "get", counted_get)
     monkeypatch.setattr(DirectoryStore, "get_changed", counted_get_changed)
 

@@ -5,11 +5,13 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
 
 from docstow.formats import Page, html
+from docstow.formats.trees import Trees
 from paths import FIXTURES
 
 URL = "https://docs.example/a/b"
@@ -207,6 +209,10 @@ def test_blocks(markup: str, expected: str) -> None:
     assert text(markup) == expected
 
 
+def _survey(pages: Iterable[bytes], trees: Trees | None = None) -> html.Shared:
+    return html.survey(((page, "") for page in pages), trees)
+
+
 def _unmarked_page(name: str) -> bytes:
     menu = "".join(f"<li><a href='/p{n}'>Page {n}</a></li>" for n in range(30))
     return (
@@ -221,7 +227,7 @@ def _unmarked_page(name: str) -> bytes:
 
 def test_what_pages_of_a_site_share_is_no_text() -> None:
     pages = {name: _unmarked_page(name) for name in ("wheel", "axle", "hub", "rim")}
-    shared = html.survey(pages.values())
+    shared = _survey(pages.values())
     page = html.read(pages["wheel"], URL, shared=shared)
     assert page.text == (
         "# wheel\n\n## Turning\n\nThe wheel turns when the load is low.\n\n"
@@ -244,7 +250,7 @@ def test_links_of_one_page_alone_stay_where_they_are_much_of_it() -> None:
             f"<div class=txt><h1>{name}</h1><p>{text}</p></div></body>"
         ).encode()
 
-    shared = html.survey([page(name, 40) for name in ("wheel", "axle", "hub", "rim")])
+    shared = _survey([page(name, 40) for name in ("wheel", "axle", "hub", "rim")])
     short = html.read(page("wheel", 40), URL, shared=shared)
     assert "[Top](https://docs.example/) [wheels](https://docs.example/wheel)" in short.text
     assert short.kept == short.words
@@ -286,14 +292,26 @@ def test_versions_of_a_page_are_no_shared_text() -> None:
         ).encode()
 
     pages = [page(name, version) for name in "abcde" for version in range(4)]
-    shared = html.survey(pages)
+    shared = _survey(pages)
     text = html.read(pages[0], URL, shared=shared).text
     assert "Docs" not in text
     assert text.count("What a does") == 9
 
 
+def test_pages_are_read_from_the_trees_of_the_survey_while_there_is_room() -> None:
+    pages = [_unmarked_page(name) for name in ("wheel", "axle", "hub", "rim")]
+    trees = Trees()
+    large = pages[3] + b" " * (6 << 20)
+    shared = _survey([*pages[:3], large], trees)
+    assert trees.take(large) is None
+    for page in (*pages[:3], pages[0]):  # the last one, which was taken, is parsed again
+        kept = html.read(page, URL, shared=shared, trees=trees)
+        assert kept == html.read(page, URL, shared=shared)
+    assert [trees.take(page) for page in pages] == [None] * 4
+
+
 def test_a_page_without_a_site_keeps_what_may_be_text() -> None:
-    page = html.read(_unmarked_page("wheel"), URL, shared=html.survey([_unmarked_page("wheel")]))
+    page = html.read(_unmarked_page("wheel"), URL, shared=_survey([_unmarked_page("wheel")]))
     assert "[Page 29]" in page.text
     assert "The wheel turns when the load is low." in page.text
 
@@ -306,7 +324,7 @@ def test_a_marked_part_that_lacks_text_is_not_the_page() -> None:
             f"<div class=more><p>{words}</p></div></body>"
         ).encode()
 
-    shared = html.survey([page(name) for name in ("a", "b", "c")])
+    shared = _survey([page(name) for name in ("a", "b", "c")])
     text = html.read(page("b"), URL, shared=shared).text
     assert "In the box." in text
     assert "b79" in text

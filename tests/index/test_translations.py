@@ -216,7 +216,7 @@ def test_the_languages_of_a_real_manual_are_one() -> None:
         for path in sorted((folder / language).glob("[a-e]*.html"))
     ]
     bodies = [(folder / path).read_bytes() for path in paths]
-    shared = html.survey(bodies)
+    shared = html.survey((body, "") for body in bodies)
     documents = []
     for path, body in zip(paths, bodies, strict=True):
         read = html.read(body, f"https://httpd.test/{path}", shared=shared)

@@ -11,6 +11,7 @@ import json
 import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -143,9 +144,12 @@ class StaticEmbedder:
         for line, encoded in zip(
             lines, tokenizer.encode_batch_fast(lines, add_special_tokens=False), strict=True
         ):
-            parts = [encoded, *encoded.overflowing]
-            total = sum([len(part.ids) for part in parts])
-            if any(unknown in part.ids for part in parts):
+            ids = encoded.ids
+            total = len(ids)
+            if total == self._max_tokens:
+                ids = [*ids, *chain.from_iterable(part.ids for part in encoded.overflowing)]
+                total = len(ids)
+            if unknown in ids:
                 encoded = tokenizer.encode(line, add_special_tokens=False)
                 for part in (encoded, *encoded.overflowing):
                     pairs = zip(part.ids, part.offsets, strict=True)

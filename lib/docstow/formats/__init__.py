@@ -13,6 +13,7 @@ from urllib.parse import unquote, urlsplit
 
 from docstow.core.errors import UnreadableInput
 from docstow.core.model import NO_ATTRIBUTES, File
+from docstow.formats.trees import Trees
 from docstow.text.decoding import decode
 
 PROSE_READER = "prose/6"
@@ -149,15 +150,21 @@ def readable(path: str, media_type: str) -> bool:
     return bool(_format(path, media_type))
 
 
-def survey(files: Iterable[File], known: Mapping[str, Any] = NO_ATTRIBUTES) -> dict[str, Any]:
+def survey(
+    files: Iterable[File],
+    known: Mapping[str, Any] = NO_ATTRIBUTES,
+    trees: Trees | None = None,
+) -> dict[str, Any]:
     """Return what the pages of one site share, as JSON that :func:`read` takes.
 
     Args:
         files: of the site; a few hundred are enough, and only HTML counts.
         known: what earlier pages of the site shared; it is included.
+        trees: keeps the pages as they were parsed, for :func:`read`.
     """
     html: Any = import_module("docstow.formats.html")
-    shared = html.survey(file.body for file in files if is_html(file))
+    pages = ((file.body, _charset(file.media_type)) for file in files if is_html(file))
+    shared = html.survey(pages, trees)
     found: dict[str, Any] = (shared | html.Shared.from_json(known)).to_json()
     return found
 
@@ -167,12 +174,13 @@ def is_html(file: File) -> bool:
     return _format(file.path, file.media_type) == "html"
 
 
-def read(file: File, shared: Mapping[str, Any] = NO_ATTRIBUTES) -> Page:
+def read(file: File, shared: Mapping[str, Any] = NO_ATTRIBUTES, trees: Trees | None = None) -> Page:
     """Read a file by its media type, or by its suffix where that is vague.
 
     Args:
         file: with its body.
         shared: what :func:`survey` found of its site.
+        trees: what that kept of its pages.
 
     Raises:
         UnreadableInput: there is no reader for it, or it is damaged.
@@ -191,7 +199,7 @@ def read(file: File, shared: Mapping[str, Any] = NO_ATTRIBUTES) -> Page:
     reader: Any = import_module(f"docstow.formats.{module}")
     read_page = getattr(reader, function)
     if name == "html":
-        page: Page = read_page(file.body, file.url, charset, reader.Shared.from_json(shared))
+        page: Page = read_page(file.body, file.url, charset, reader.Shared.from_json(shared), trees)
         return page
     if name == "pdf":
         page = read_page(file)

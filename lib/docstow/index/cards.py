@@ -154,7 +154,8 @@ def make_card(
         snapshot: its id.
         model: id of the embedding model.
         facts: what the snapshot says of the source.
-        documents: the columns of its documents that :func:`columns_of` names.
+        documents: the columns of its documents that :func:`columns_of` names; the summaries of
+            pages are made where they are not among them.
         vectors: one vector a document: (documents, dimensions).
         url: the address of a source of pages.
     """
@@ -212,7 +213,11 @@ def columns_of(kind: str) -> tuple[str, ...]:
 def _pages_as_items(documents: Mapping[str, Sequence[Any] | NDArray[Any]]) -> dict[str, list[str]]:
     """Return the columns that items have of pages; only the first ones lend their sentences."""
     titles = [str(each) for each in documents["title"]]
-    first = [first_sentence(str(each)) for each in documents["text"][:MOST_ITEMS]]
+    known = documents.get("summary")
+    first = [
+        str(known[row]) if known is not None else first_sentence(str(documents["text"][row]))
+        for row in range(min(len(titles), MOST_ITEMS))
+    ]
     nothing = [""] * (len(titles) - len(first))
     return {
         "kind": ["page"] * len(titles),

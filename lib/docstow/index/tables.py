@@ -69,11 +69,13 @@ class Tables:
 
     Attributes:
         columns: by table name.
+        summaries: the first sentence of each document.
         embedded: number of vectors that were made.
         reused: number of vectors that were known.
     """
 
     columns: dict[str, Columns]
+    summaries: Sequence[str]
     embedded: int
     reused: int
 
@@ -141,7 +143,7 @@ def tabulate(
             "validator": [visits[path].validator for path in paths],
             "links": [json.dumps(visits[path].links) for path in paths],
         }
-    return Tables(columns, vectors.embedded, vectors.reused)
+    return Tables(columns, summaries, vectors.embedded, vectors.reused)
 
 
 def write_table(columns: Mapping[str, NDArray[Any] | Sequence[Any]], path: Path) -> None:

@@ -18,6 +18,7 @@ from docstow.core.errors import DocstowError, InternalError
 from docstow.core.model import NO_ATTRIBUTES, Document, File, Known, Relation
 from docstow.core.urls import canonical_url
 from docstow.formats import openapi
+from docstow.formats.trees import Trees
 from docstow.ingest import assets
 from docstow.ingest.jobs import COMPLETE, ERRORS_KEPT, PAGES_KEPT, Coverage, JobError
 from docstow.sources import LIMITS, Event, Failed, Found, Preview, Same, Skipped, collection
@@ -164,15 +165,17 @@ class Changes:
             if isinstance(event, Found) and formats.is_html(event.file)
         ]
         step = max(1, -(-len(pages) // _SURVEYED))
+        trees = Trees()
         if pages:
             sample = (self._file(number) for number in pages[::step])
-            self.shared = formats.survey(sample, {} if self._full else self._former.shared)
+            known = {} if self._full else self._former.shared
+            self.shared = formats.survey(sample, known, trees)
         elif not self._full:
             self.shared = self._former.shared
         for number, event in enumerate(self._events):
             if isinstance(event, Found):
                 self.current = event.file.path
-                self._read(event, self._file(number))
+                self._read(event, self._file(number), trees)
             elif event.path in self._former.documents and event.path in self._former.visits:
                 self.current = event.path
                 self._keep(self._former.documents[event.path], self._former.visits[event.path])
@@ -262,7 +265,7 @@ class Changes:
             if target in self.documents and target != subject
         ]
 
-    def _read(self, event: Found, file: File) -> None:
+    def _read(self, event: Found, file: File, trees: Trees) -> None:
         if not file.body.strip():
             self._skip(file.path, "empty")
             return
@@ -270,7 +273,7 @@ class Changes:
             if file.media_type == openapi.MEDIA_TYPE:
                 self._read_description(event, file)
                 return
-            page = read_page(file, self.shared)
+            page = read_page(file, self.shared, trees)
         except DocstowError as error:
             self._fail(file.path, error.code, error.message)
             return
@@ -356,19 +359,24 @@ class Changes:
             self._missed |= {each for each in self._former.documents if each.startswith(below)}
 
 
-def read_page(file: File, shared: Mapping[str, Any] = NO_ATTRIBUTES) -> formats.Page:
+def read_page(
+    file: File,
+    shared: Mapping[str, Any] = NO_ATTRIBUTES,
+    trees: Trees | None = None,
+) -> formats.Page:
     """Read a file by the reader of its media type.
 
     Args:
         file: with its body.
         shared: what the pages of its site share.
+        trees: pages that are parsed already.
 
     Raises:
         UnreadableInput: it is not what it claims to be.
     """
     if file.media_type == collection.MEDIA_TYPE:
         return collection.read(file)
-    return formats.read(file, shared)
+    return formats.read(file, shared, trees)
 
 
 def make_document(file: File, page: formats.Page) -> Document:

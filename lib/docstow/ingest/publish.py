@@ -304,7 +304,7 @@ def _card(reading: Reading, identity: str, recipe: Recipe, tables: Tables) -> Ca
         identity,
         recipe.model,
         reading.facts,
-        tables.columns[texts],
+        {**tables.columns[texts], "summary": tables.summaries},
         unpack_vectors(blobs),
         reading.revision.url,
     )

@@ -65,7 +65,8 @@ def prose_tokens(text: str) -> list[str]:
     letters of a run in a script without spaces.
     """
     if text.isascii():  # has nothing to fold but its case, and no such script
-        return [*tokens(text.lower()), *_parts_in_capitals(text)]
+        lower = text.lower()
+        return tokens(lower) if lower == text else [*tokens(lower), *_parts_in_capitals(text)]
     folded = fold(text)
     terms = tokens(_space_scripts(folded))
     terms += _parts_in_capitals(_space_scripts(_strip_accents(text)))
@@ -75,11 +76,16 @@ def prose_tokens(text: str) -> list[str]:
 
 
 def _parts_in_capitals(text: str) -> Iterator[str]:
-    """Yield the terms that only the capitals of a text show."""
-    for word in _WORD.findall(text):
-        if not word.islower():
-            known = _terms(word.lower())
-            yield from (term for term in _terms(word) if term not in known)
+    """Return the terms that only the capitals of a text show."""
+    return chain.from_iterable(
+        [_capital_terms(word) for word in _WORD.findall(text) if not word.islower()]
+    )
+
+
+@lru_cache(maxsize=1 << 14)
+def _capital_terms(word: str) -> tuple[str, ...]:
+    known = _terms(word.lower())
+    return tuple(term for term in _terms(word) if term not in known)
 
 
 def query_tokens(query: str) -> list[str]:

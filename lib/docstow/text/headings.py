@@ -18,6 +18,10 @@ from docstow.text.parsing import HEADING, parse
 
 _HEADING = re.compile(r"(#{1,6})[ \t]+(.*?)[ \t]*$")
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
+#: What a line begins with that may be a heading or a fence.
+_OPENINGS = frozenset("#`~ ")
+#: A title without anything that has a meaning in Markdown.
+_PLAIN = re.compile(r"[^\\`*_\[\]<>&~#!|{}\x00-\x1f\x7f]*")
 #: What GitHub leaves out of a fragment.
 _NO_SLUG = re.compile(r"[^\w\- ]+")
 
@@ -44,6 +48,9 @@ def find_headings(text: str) -> tuple[Heading, ...]:
     fence = ""
     start = 0
     for line in text.split("\n"):
+        if line[:1] not in _OPENINGS:
+            start += len(line) + 1
+            continue
         mark = _FENCE.match(line)
         if fence:
             if mark and mark[1].startswith(fence) and not line.strip(" \t" + fence[0]):
@@ -145,8 +152,9 @@ def _outline(text: str) -> _Outline:
     return made
 
 
+@lru_cache(maxsize=1024)
 def _plain(title: str) -> str:
     """Return the title of a heading as chunks spell it."""
-    if title.replace(" ", "").isalnum():
+    if _PLAIN.fullmatch(title):
         return " ".join(title.split())
     return next((each.text for each in parse(f"# {title}") if each.kind == HEADING), "")

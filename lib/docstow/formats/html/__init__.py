@@ -17,6 +17,7 @@ from docstow.formats.html.formulas import write_formulas
 from docstow.formats.html.furniture import drop_furniture
 from docstow.formats.html.generators import restore_elements
 from docstow.formats.html.main_part import (
+    Measured,
     Shared,
     count_kept,
     count_words,
@@ -27,6 +28,7 @@ from docstow.formats.html.main_part import (
 )
 from docstow.formats.html.tree import Element, elements, make, page_text, parse, plain
 from docstow.formats.html.write import write
+from docstow.formats.trees import Trees
 
 _HEADINGS = {"h1", "h2", "h3", "h4", "h5", "h6"}
 #: The separator of a page's title and its site's.
@@ -40,6 +42,13 @@ _LONGEST_ALT = 1000
 #: Links of a page whose addresses are kept: they are asked for twice, and many are alike.
 _ADDRESSES = 4096
 _WEB = ("http://", "https://")
+#: A relative address that is joined by putting it behind its folder: a file below that.
+_BELOW = re.compile(
+    r"(?:[A-Za-z0-9_-][A-Za-z0-9_.-]*/)*[A-Za-z0-9_-][A-Za-z0-9_.-]*(?:#[\w.-]+)?", re.ASCII
+)
+_PLAIN_BASE = re.compile(
+    r"https?://[a-z0-9.-]+(?::\d+)?/(?:[A-Za-z0-9_-][A-Za-z0-9_.-]*/)*(?=[A-Za-z0-9_.-]*\Z)"
+)
 _CONTROL = re.compile(r"[\t\n\r]+")
 
 
@@ -48,7 +57,13 @@ __all__ = ["NOTHING_SHARED", "Shared", "read", "skim", "survey"]
 NOTHING_SHARED = Shared()
 
 
-def read(body: bytes, url: str, charset: str = "", shared: Shared = NOTHING_SHARED) -> Page:
+def read(
+    body: bytes,
+    url: str,
+    charset: str = "",
+    shared: Shared = NOTHING_SHARED,
+    trees: Trees | None = None,
+) -> Page:
     """Read a page.
 
     Args:
@@ -56,16 +71,18 @@ def read(body: bytes, url: str, charset: str = "", shared: Shared = NOTHING_SHAR
         url: of the page; links are relative to it, or to the page's ``<base>``.
         charset: of the HTTP header; may be empty or wrong.
         shared: what the pages of its site share.
+        trees: has the page where it is parsed already.
 
     Raises:
         UnreadableInput: the page is empty or not text.
     """
-    root = parse(page_text(body, charset))
+    surveyed = trees.take(body) if trees else None
+    root = parse(page_text(body, charset)) if surveyed is None else surveyed.root
     base = _base(root, url)
     head = _Head(root, base)
     # Links and titles are read first: the element of the text is changed in place.
     found = () if head.nofollow else tuple(dict.fromkeys(_links(root, base)))
-    division = divide(root, shared)
+    division = divide(root, shared, surveyed)
     # Formulas are on a page up to three times: as MathML, as TeX and drawn.
     write_formulas(division.whole, rendered=_renders_formulas(root))
     words = count_words(division)
@@ -144,17 +161,25 @@ def _images(main: Element, base: str) -> Iterator[Image]:
             yield Image(url, alt[:_LONGEST_ALT], " ".join(below.split())[:_LONGEST_ALT], heading)
 
 
-def survey(pages: Iterable[bytes]) -> Shared:
-    """Return what pages of one site share; those that cannot be read do not count."""
-    return find_shared(_readable(pages))
+def survey(pages: Iterable[tuple[bytes, str]], trees: Trees | None = None) -> Shared:
+    """Return what pages of one site share; those that cannot be read do not count.
+
+    Args:
+        pages: their bytes and the charsets of their HTTP headers.
+        trees: keeps the pages for :func:`read`.
+    """
+    return find_shared(_readable(pages, trees))
 
 
-def _readable(pages: Iterable[bytes]) -> Iterator[Element]:
-    for body in pages:
+def _readable(pages: Iterable[tuple[bytes, str]], trees: Trees | None) -> Iterator[Measured]:
+    for body, charset in pages:
         try:
-            yield parse(page_text(body))
+            measured = Measured.of(parse(page_text(body, charset)))
         except UnreadableInput:
             continue
+        if trees is not None:
+            trees.keep(body, measured)
+        yield measured
 
 
 class _Head:
@@ -297,12 +322,23 @@ def _absolute(base: str, href: str | None) -> str:
 def _joined(base: str, href: str | None) -> str:
     """Resolve ``href`` against a base URL; empty if it is invalid."""
     href = _CONTROL.sub("", href or "").strip()
+    if _BELOW.fullmatch(href):
+        folder = _folder(base)
+        if folder:
+            return folder + href
     try:
         joined = urljoin(base, href.replace(" ", "%20"))
         urlsplit(joined)
     except ValueError:
         return ""
     return joined
+
+
+@lru_cache(maxsize=64)
+def _folder(base: str) -> str:
+    """Return what relative addresses below a base URL begin with; empty where that is not plain."""
+    found = _PLAIN_BASE.match(base)
+    return found[0] if found else ""
 
 
 def _last_segment(url: str) -> str:

@@ -12,6 +12,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from hashlib import blake2b
 from typing import Any
 
@@ -87,6 +88,8 @@ _SEQUENCE = frozenset(("next", "prev", "previous", "up"))
 _DOMINANT = 0.6
 #: How deep in a page navigation is learned, and how much is remembered of a site.
 _DEEPEST, _REMEMBERED = 6, 500
+#: Of so many characters are texts that are read once.
+_SHORT = 24
 # Underscores divide, because Markdown escapes them.
 _WORD = re.compile(r"[^\W_]+")
 #: Code in Markdown: fences and spans.
@@ -128,8 +131,37 @@ class Shared:
         return cls(frozenset(value.get("blocks", ())), frozenset(value.get("navigation", ())))
 
 
-def find_shared(roots: Iterable[Element]) -> Shared:
-    """Return what pages share, given their ``html`` elements; nothing if they are fewer than three.
+@dataclass(slots=True)
+class _Part:
+    """Text of an element: numbers of words, all and within links; its digest and its depth."""
+
+    words: int
+    linked: int
+    digest: str
+    depth: int
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """A page whose text was measured.
+
+    Attributes:
+        root: its ``html`` element.
+        parts: the text of each element of its body that is shown; None without a body.
+    """
+
+    root: Element
+    parts: dict[Element, _Part] | None
+
+    @classmethod
+    def of(cls, root: Element) -> Measured:
+        """Measure a page."""
+        body = root.find("body")
+        return cls(root, None if body is None else _measure(body))
+
+
+def find_shared(measured: Iterable[Measured]) -> Shared:
+    """Return what pages share; nothing if they are fewer than three.
 
     A few hundred pages of a large site are enough.
     """
@@ -137,13 +169,13 @@ def find_shared(roots: Iterable[Element]) -> Shared:
     blocks: Counter[str] = Counter()
     places: Counter[str] = Counter()
     linked: Counter[str] = Counter()
-    for body in (root.find("body") for root in roots):
-        if body is None:
+    for page in measured:
+        if page.parts is None:
             continue
         pages += 1
         found: set[str] = set()
         at: dict[str, tuple[int, int]] = {}
-        for element, part in _measure(body).items():
+        for element, part in page.parts.items():
             if part.words and element.tag in _BLOCKS:
                 found.add(part.digest)
                 if part.depth <= _DEEPEST:
@@ -199,17 +231,23 @@ class Division:
         return self.main
 
 
-def divide(root: Element, shared: Shared) -> Division:
+def divide(root: Element, shared: Shared, measured: Measured | None = None) -> Division:
     """Find the element that holds the page's text, and what the site shares of it.
 
     It is the element that the generator marks, unless that lacks a part of the text.
+
+    Args:
+        root: the page's ``html`` element.
+        shared: what the pages of its site share.
+        measured: the page, where its text was measured.
     """
     if not shared:
         # Without knowledge of the site, the rest of the page may as well be navigation.
         marked = find_marked(root)
         return Division(marked, marked)
     body = _body(root)
-    parts = _measure(body)
+    known = measured.parts if measured is not None else None
+    parts = _measure(body) if known is None else known
     site = _Site(body, parts, shared)
     dropped = _find_dropped(body, site)
     for element in dropped:
@@ -350,52 +388,65 @@ def _unlinked(prose: str) -> str:
     return _LINK.sub(lambda link: "]" if link[1] is None else link[1], prose)
 
 
-@dataclass(slots=True)
-class _Part:
-    """Text of an element: numbers of words, all and within links; its digest and its depth."""
-
-    words: int
-    linked: int
-    digest: str
-    depth: int
-
-
 def _measure(body: Element) -> dict[Element, _Part]:
-    """Return the text of each element that is shown, from the last one to the body itself."""
-    order = []
-    stack = [(body, 0)]
-    while stack:
-        element, depth = stack.pop()
-        if element.tag not in NO_TEXT and element.get("role") != "navigation":
-            children = list(element)
-            order.append((element, depth, children))
-            stack.extend([(child, depth + 1) for child in children])
+    """Return the text of each element that is shown, those in an element before it."""
     parts: dict[Element, _Part] = {}
-    for element, depth, children in reversed(order):  # children come before their parents
-        texts = []
+    for element, depth in _shown(body):
+        tag = element.tag
+        texts = [tag]
         words = linked = 0
-        text = element.text
-        if text and not text.isspace():
-            texts.append(" ".join(text.split()))
-            words += len(_WORD.findall(text))
-        for child in children:
+        if text := element.text:
+            flat, count = _read_text(text) if len(text) > _SHORT else _read_short(text)
+            if flat:
+                texts.append(flat)
+                words += count
+        for child in element:
             part = parts.get(child)
             if part is not None:
                 texts.append(part.digest)
                 words += part.words
                 linked += part.linked
-            text = child.tail
-            if text and not text.isspace():
-                texts.append(" ".join(text.split()))
-                words += len(_WORD.findall(text))
-        tag = element.tag
+            if text := child.tail:
+                flat, count = _read_text(text) if len(text) > _SHORT else _read_short(text)
+                if flat:
+                    texts.append(flat)
+                    words += count
         if tag == "a" and element.get("href"):
             linked = words
-        digest = "\0".join((tag, *texts, ""))
+        texts.append("")
+        digest = "\0".join(texts)
         if tag in _BLOCKS or tag == "body":
             digest = blake2b(digest.encode("utf-8", "replace"), digest_size=8).hexdigest()
         parts[element] = _Part(words, linked, digest, depth)
     return parts
+
+
+def _shown(body: Element) -> Iterator[tuple[Element, int]]:
+    """Yield the elements that are shown, those in an element before it, with their depth."""
+    depth = 0
+    left_out = None
+    walk = etree.iterwalk(body, events=("start", "end"))
+    for event, element in walk:
+        if event == "start":
+            depth += 1
+            if element.tag in NO_TEXT or element.get("role") == "navigation":
+                walk.skip_subtree()
+                left_out = element
+        else:
+            depth -= 1
+            if element is left_out:
+                left_out = None
+            else:
+                yield element, depth
+
+
+def _read_text(text: str) -> tuple[str, int]:
+    """Return a text on one line, and the number of its words."""
+    return " ".join(text.split()), len(_WORD.findall(text))
+
+
+#: Reads texts of at most :data:`_SHORT` characters, which code and lists of links repeat.
+_read_short = lru_cache(maxsize=4096)(_read_text)
 
 
 def _place(element: Element) -> str:

@@ -58,11 +58,17 @@ def score(
     asked = dict.fromkeys(query)
     scores = np.zeros(n, np.float32)
     for term in asked:
+        own = lookup(term)
+        others = [each for each in related_terms(term) if each not in asked]
+        found = [posting for each in others if (posting := lookup(each)) is not None]
+        if not found:
+            if own is not None:
+                scores[own[0]] += own[1]
+            continue
         best = np.zeros(n, np.float32)
-        for each in (term, *related_terms(term)):
-            if (each == term or each not in asked) and (posting := lookup(each)) is not None:
-                rows, weights = posting
-                share = 1.0 if each == term else SHARE
-                best[rows] = np.maximum(best[rows], share * weights)
+        if own is not None:
+            best[own[0]] = own[1]
+        for rows, weights in found:
+            best[rows] = np.maximum(best[rows], SHARE * weights)
         scores += best
     return scores

@@ -64,13 +64,15 @@ _CODE_OR_LINK = re.compile(rf"({_CODE})|(?<!!){_LINK}")
 
 def without_links(text: str) -> str:
     """Return Markdown with the words of its links alone; code, and links with markup, stay."""
+    if "](" not in text:
+        return text
     fence = ""
     lines = text.split("\n")
     for number, line in enumerate(lines):
         mark = line.lstrip(" >")[:3]
         if mark in ("```", "~~~") and fence in ("", mark):
             fence = "" if fence else mark
-        elif not fence:
+        elif not fence and "](" in line:
             lines[number] = _CODE_OR_LINK.sub(r"\1\2", line)
     return "\n".join(lines)
 

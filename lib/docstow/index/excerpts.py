@@ -106,7 +106,7 @@ def _is_within(path: str, heading: str, step: int) -> bool:
 def _text(page: _Opened) -> str:
     """Return the passages in the page's order, each as it stands there."""
     first = min(page.rows)
-    whole = page.index.document(int(page.index.passages["document"][first])).text
+    whole = page.index.text(int(page.index.passages["document"][first]))
     parts: list[str] = []
     for run in _runs(sorted(page.rows)):
         chunks = [page.index.passage(row) for row in run]

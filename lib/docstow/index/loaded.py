@@ -358,6 +358,10 @@ class Index:
             for row in rows
         ]
 
+    def text(self, row: int) -> str:
+        """Return the text of a document."""
+        return self._texts[row]
+
     def attributes(self, row: int) -> dict[str, Any]:
         """Return the attributes of a document."""
         attributes: dict[str, Any] = json.loads(self.columns["attributes"][row])

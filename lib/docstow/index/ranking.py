@@ -54,6 +54,26 @@ def top_allowed(scores: NDArray[Any], allowed: NDArray[np.bool_], k: int) -> NDA
     return best
 
 
+def best_passages(
+    scores: NDArray[Any], first: NDArray[np.int64], best: NDArray[Any], rows: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """Return the best passage of each of some documents, the first of equal ones.
+
+    Args:
+        scores: of all passages, in the order of their documents, without NaN.
+        first: each document's first passage.
+        best: each document's best score.
+        rows: of documents.
+    """
+    begins, sizes = first[rows], np.diff(first, append=len(scores))[rows]
+    numbers = np.repeat(np.arange(len(rows)), sizes)
+    passages = np.arange(len(numbers)) + (begins - np.cumsum(sizes) + sizes)[numbers]
+    found = np.flatnonzero(scores[passages] == best[rows][numbers])
+    firsts = np.diff(numbers[found], prepend=-1) > 0
+    chosen: NDArray[np.int64] = passages[found[firsts]]
+    return chosen
+
+
 def reciprocal_rank_fusion(
     rankings: Sequence[NDArray[np.int64]], *, k: int = 60
 ) -> list[tuple[int, float]]:

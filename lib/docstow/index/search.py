@@ -23,6 +23,7 @@ from docstow.index.ranking import (
     Items,
     Matches,
     Scale,
+    best_passages,
     calibrate,
     describe_candidates,
     feature_weights,
@@ -257,13 +258,7 @@ def _near_leaders(
     if not len(rows):
         return np.zeros(0, np.float32)
     share = keyword[rows] / (keyword[rows].max() or 1)
-    first = index.first_passage
-    # The first passage of each that is as near as its nearest, without a loop over the rows.
-    begins, sizes = first[rows], np.diff(first, append=len(similarity))[rows]
-    numbers = np.repeat(np.arange(len(rows)), sizes)
-    passages = np.arange(len(numbers)) + (begins - np.cumsum(sizes) + sizes)[numbers]
-    nearest = np.flatnonzero(similarity[passages] == vector[rows][numbers])
-    best = passages[nearest[np.unique(numbers[nearest], return_index=True)[1]]]
+    best = best_passages(similarity, index.first_passage, vector, rows)
     vectors = index.matrix[best].astype(np.float32, copy=False)
     leading = np.argsort(-(vector[rows] + _LEADER_SHARE * share), kind="stable")[:_LEADERS]
     middle = vectors[leading].mean(axis=0)

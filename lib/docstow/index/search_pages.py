@@ -24,6 +24,7 @@ from docstow.index.loaded import Index, Posting
 from docstow.index.page_fields import COLUMNS as PAGE_FIELDS
 from docstow.index.ranking import (
     Scale,
+    best_passages,
     page_weights,
     reciprocal_rank_fusion,
     top_allowed,
@@ -424,11 +425,8 @@ def _describe_chunks(
     page_of, first_of = found.pages, np.concatenate(firsts)
     best_of, words_of, mean_of = map(np.concatenate, (bests, best_words, means))
     listed = top_allowed(mean_of, found.allowed[first_of] & (mean_of != 0), _PAGE_DEPTH)
-    ends = np.append(first_of, len(page_of))
-    likely = [first_of[page] + int(cosine[ends[page] : ends[page + 1]].argmax()) for page in listed]
-    places = np.unique(
-        np.concatenate([by_words, by_vectors, first_of[listed], np.array(likely, np.int64)])
-    )
+    likely = best_passages(cosine, first_of, best_of, listed)
+    places = np.unique(np.concatenate([by_words, by_vectors, first_of[listed], likely]))
     page = page_of[places]
     most_words = max(float(keyword[by_words[0]]), 1e-9) if len(by_words) else 1.0
     compared = np.repeat(found.comparable, np.diff(found.starts))[places]
@@ -469,14 +467,15 @@ def _near_pages(found: _Matches, pages: NDArray[np.int64]) -> Mapping[str, NDArr
     words = [table.index.page_words for table in found.tables]
     if not all(words):
         return {}
-    counted, places = np.unique(pages, return_inverse=True)
-    edges = np.cumsum([0, *(len(table.index) for table in found.tables)])
-    parts = np.split(counted, np.searchsorted(counted, edges[1:-1]))
-    near = [
-        each.compare(found.terms, (part - before).tolist())
-        for each, part, before in zip(words, parts, edges, strict=False)
-        if each is not None
-    ]
+    begins = np.diff(pages, prepend=-1) > 0
+    counted, places = pages[begins], np.cumsum(begins) - 1
+    near = []
+    before = begin = 0
+    for table, each in zip(found.tables, words, strict=True):
+        end = int(np.searchsorted(counted, before + len(table.index)))
+        if each is not None:
+            near.append(each.compare(found.terms, (counted[begin:end] - before).tolist()))
+        before, begin = before + len(table.index), end
     return {
         f"{name}_near": np.concatenate([each[name] for each in near])[places]
         for name in PAGE_FIELDS
@@ -503,9 +502,12 @@ def _rank_chunks(found: _Matches) -> list[_Scored]:
     order = np.argsort(-scores, kind="stable")
     places, scores = described.places[order], scores[order]
     seen: dict[int, int] = {}
-    for number, page in enumerate(found.pages[places].tolist()):
-        seen[page] = seen.get(page, -1) + 1
-        scores[number] -= _REPEATED * seen[page]
+    repeated = []
+    for page in found.pages[places].tolist():
+        before = seen.get(page, 0)
+        repeated.append(before)
+        seen[page] = before + 1
+    scores -= _REPEATED * np.array(repeated)
     order = np.argsort(-scores, kind="stable")
     chances = 1 / (1 + np.exp((scale.middle - scores[order]) / scale.width))
     return list(zip(places[order].tolist(), chances.tolist(), strict=True))

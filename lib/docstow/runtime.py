@@ -104,10 +104,12 @@ _ISSUER_BYTES = 512 * 1024
 
 #: What the first search imports, and no call before it.
 _SEARCHING = (
-    "duckdb",
-    "docstow.index.search",
+    "docstow.index.parquet",
+    "docstow.index.render",
+    "docstow.index.search_pages",
     "docstow.index.signatures.search",
-    "docstow.index.tables",
+    "docstow.tools.screening",
+    "docstow.tools.search_crates",
 )
 
 

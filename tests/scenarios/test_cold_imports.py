@@ -95,3 +95,27 @@ def test_an_answer_imports_what_it_needs_alone(
     status, body, imported = json.loads(done.stdout)
     assert status == 200, body
     assert {*imported} & (NEVER | left_out) == set()
+
+
+#: Searches in a process that was made ready before its snapshot, and says what it still imports.
+RESTORED = """
+import json, sys
+from docstow.core.settings import load
+from docstow.runtime import Runtime
+
+runtime = Runtime(load({"store": f"{sys.argv[1]}/store", "cache": f"{sys.argv[1]}/cache"}, {}))
+runtime.warm_up()
+before = {*sys.modules}
+runtime.toolbox.call("search_items", json.loads(sys.argv[2]))
+print(json.dumps([sorted({*sys.modules} - before), "duckdb" in before]))
+"""
+
+
+def test_a_restored_process_has_imported_what_a_search_needs(folder: Path) -> None:
+    question = json.dumps({**CRATE, "query": "the largest first"})
+    command = [sys.executable, "-c", RESTORED, str(folder), question]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    imported, needless = json.loads(done.stdout)
+    assert {name for name in imported if name.startswith("docstow.index")} == set()
+    assert not needless

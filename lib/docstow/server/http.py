@@ -184,8 +184,8 @@ def _add_metadata(app: Starlette, resource: Resource) -> set[str]:
 def _add_pages(app: Starlette, services: Callable[[], Services], pools: CallPools) -> None:
     """Add the pages for people, which are imported when the first of them is asked for."""
 
-    async def run(request: Request, call: Callable[[], Response], slow: int) -> Response:
-        return await pools.run(call, slow=slow, caller=_caller(request))
+    async def run(call: Callable[[], Response], slow: int) -> Response:
+        return await pools.run(call, slow=slow, caller=auth.caller().key)
 
     @cache
     def site() -> Site:

@@ -26,7 +26,7 @@ from docstow.server.web.visit import Services, Visit
 
 T = TypeVar("T")
 #: Runs a call in a thread of its kind: the request it is for, the call, and how many are slow.
-Run = Callable[[Request, Callable[[], T], int], Awaitable[T]]
+Run = Callable[[Callable[[], T], int], Awaitable[T]]
 
 _STATIC = Path(__file__).parent / "static"
 #: Seconds for which browsers keep styles and scripts.
@@ -91,7 +91,7 @@ class Site:
     def _route(self, path: str, page: _Page, slow: int, method: str = "GET") -> Route:
         async def endpoint(request: Request) -> Response:
             visit = self._visit(request)
-            return await self._run(request, partial(_show, page, visit), slow)
+            return await self._run(partial(_show, page, visit), slow)
 
         return Route(path, endpoint, methods=[method])
 

@@ -360,7 +360,7 @@ class Index:
 
     def text(self, row: int) -> str:
         """Return the text of a document."""
-        return self._texts[row]
+        return str(self._texts[row])
 
     def attributes(self, row: int) -> dict[str, Any]:
         """Return the attributes of a document."""

@@ -48,6 +48,8 @@ def mark(value: Mapping[str, Any]) -> Mapping[str, Any]:
 
 def mark_text(text: str) -> str:
     """Return a page, below a line that says what of it is suspect, if anything is."""
+    if _JUDGED.get(_digest(text)) == ():
+        return text  # What was judged had no invisible characters any more.
     shown, dropped = drop_invisible(text)
     places = _places(shown)
     return _say(places, dropped, shown) + shown if places or dropped else text
@@ -215,13 +217,17 @@ def _reasons(value: Any, *, deep: bool) -> tuple[str, ...]:
 
 def _judge(text: str) -> tuple[str, ...]:
     """Screen a text, or repeat what was said of it: most answers have texts of earlier ones."""
-    key = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+    key = _digest(text)
     known = _JUDGED.get(key)
     if known is None:
         if len(_JUDGED) >= _MOST_JUDGED:
             _JUDGED.clear()
         known = _JUDGED[key] = screen(text)
     return known
+
+
+def _digest(text: str) -> bytes:
+    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 
 def _mark(row: Mapping[str, Any]) -> dict[str, Any]:

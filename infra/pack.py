@@ -37,8 +37,9 @@ LIMITS = {"image": 10 * 1024 * MIB, "zip": 250 * MIB}
 RUNTIME_CLIENT = {"awslambdaric", "simplejson", "snapshot-restore-py"}
 
 #: Libraries that are declared by others and never imported: botocore alone is enough of boto3,
-#: and tokenizers asks for its hub's client, which brings a second HTTP client along.
-LEFT_OUT = {"boto3", "huggingface-hub"}
+#: and tokenizers asks for its hub's client, which brings a second HTTP client along. rich is for
+#: terminals.
+LEFT_OUT = {"boto3", "huggingface-hub", "rich"}
 #: The sweep of a store neither reads tables nor embeds, parses or serves.
 HEAVY = {
     "docutils",

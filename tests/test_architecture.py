@@ -54,6 +54,7 @@ OWNERS = {
     "playwright": {"sources"},
     "protego": {"sources"},
     "pygments": {"server"},
+    "rich": {"cli"},
     "starlette": {"server"},
     "tokenizers": {"embedding"},
     "tree_sitter": {"languages"},
@@ -196,6 +197,7 @@ def test_pure_code_has_no_input_or_output(place: str) -> None:
 
 #: What starts threads: they act as the owner, but for those that copy a caller's context.
 THREADS = {
+    "docstow.cli.interrupt": "ends the process",
     "docstow.core.processes": "read pipes",
     "docstow.core.threads": "in_parallel copies the context; what is periodic is upkeep",
     "docstow.ingest.preload": "the operator's packages",

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from docstow import __version__
 from docstow.core import auth
-from docstow.core.errors import ConfigurationError, UpstreamError
+from docstow.core.errors import ConfigurationError, StoreError, UpstreamError
 from docstow.core.logs import configure
 from docstow.core.model import LOCAL, Source
 from docstow.core.secret import Secret
@@ -61,7 +61,7 @@ if TYPE_CHECKING:
     from docstow.index.catalog import Catalog
     from docstow.ingest.crates import CrateTask, RustdocFiles
     from docstow.ingest.descriptions import Descriptions
-    from docstow.ingest.jobs import Jobs
+    from docstow.ingest.jobs import Job, Jobs
     from docstow.ingest.packages import PackageIngest, PackageTask
     from docstow.ingest.preload import PackagePreload
     from docstow.ingest.publish import Publisher, RenewalTask
@@ -213,6 +213,19 @@ class Runtime:
         if "queue" in self.__dict__:
             self.queue.close()  # work in progress needs the connections, so it is waited for first
         self._closing.close()
+
+    def stop(self) -> list[Job]:
+        """Give up what is under way, without waiting for it; the process is to be ended now.
+
+        Returns:
+            The jobs that were given up; they have failed, and can be started again.
+        """
+        with contextlib.suppress(StoreError):  # leases run out, and the jobs are found dead
+            if "worker" in self.__dict__:
+                return self.worker.stop()
+            if "leases" in self.__dict__:
+                self.leases.release_all()
+        return []
 
     # What is stored
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from docstow import __version__
 from docstow.cli import connect, ingest, look, store
+from docstow.cli.interrupt import STATUS, Interrupts
 from docstow.core import auth
 from docstow.core.errors import DocstowError, InvalidParameter, SnapshotNotFound, SourceNotFound
 from docstow.core.logs import configure
@@ -60,12 +61,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
         local = options.command != "serve" or options.stdio
         folder = Path.cwd() if local else None
         with contextlib.closing(Runtime(settings, folder)) as runtime:
-            return COMMANDS[options.command](runtime, options)
+            if options.command == "serve":
+                return _serve(runtime, options)  # it ends what is under way by itself
+            options.interrupts = Interrupts(runtime.stop)
+            with options.interrupts.handled():
+                return COMMANDS[options.command](runtime, options)
     except DocstowError as error:
         ingest.print_error(error)
         return 1
     except KeyboardInterrupt:
-        return 130
+        return STATUS
     except BrokenPipeError:
         # The reader of the output is gone; flushing the rest at exit must not fail too.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -237,7 +242,6 @@ def _new_token(runtime: Runtime, options: argparse.Namespace) -> int:
 
 
 COMMANDS: Mapping[str, Callable[[Runtime, argparse.Namespace], int]] = {
-    "serve": _serve,
     "connect": connect.connect,
     "disconnect": connect.disconnect,
     "ingest_descriptions": ingest.ingest_descriptions,

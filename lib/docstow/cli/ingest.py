@@ -3,23 +3,28 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import logging
+import shlex
 import sys
 import time
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from docstow.cli.progress import State, shown
 from docstow.core.errors import DocstowError, InvalidParameter
 from docstow.ingest import preload
-from docstow.ingest.jobs import FAILED, FULL, INCREMENTAL, SUCCESS, Coverage, Job
+from docstow.ingest.jobs import EMBEDDING, FAILED, FULL, INCREMENTAL, SUCCESS, Coverage, Job
 from docstow.languages import parse_package
 from docstow.sources import kind_of, kinds, limit_notice
 from docstow.tools.sources import describe, describe_state
 
 if TYPE_CHECKING:
+    from docstow.cli.interrupt import Interrupts
     from docstow.core.model import Snapshot, Source
+    from docstow.ingest.packages import InstalledPackage
     from docstow.languages import Language
     from docstow.runtime import Runtime
 
@@ -27,8 +32,6 @@ _T = TypeVar("_T")
 
 #: How often a sync says how far it is, in seconds.
 PROGRESS_S = 1.0
-#: Progress is told after so many descriptions.
-_TOLD = 100
 #: So many pages that lost text are named after a sync.
 PAGES_PRINTED = 10
 
@@ -44,7 +47,7 @@ def ingest_crates(runtime: Runtime, options: argparse.Namespace) -> int:
     if not crates:
         raise InvalidParameter("NAME", "name a crate, or give a list of crates with --file")
     if not runtime.settings.queue_url:
-        return _ingest_each(crates, stow)
+        return _ingest_each(crates, stow, options.interrupts, _again("ingest", "crate"))
 
     def resolve(word: str) -> tuple[Source, bool]:
         name, _, requirement = word.partition("@")
@@ -64,7 +67,8 @@ def ingest_packages(runtime: Runtime, options: argparse.Namespace) -> int:
         return runtime.packages.ingest(language.kind, name, requirement)
 
     if not runtime.settings.queue_url:
-        return _ingest_each(options.packages, stow)
+        again = _again("ingest", "package")
+        return _ingest_each(options.packages, stow, options.interrupts, again)
 
     def resolve(word: str) -> tuple[Source, bool]:
         language, name, requirement = _package(word)
@@ -81,6 +85,7 @@ def ingest_descriptions(runtime: Runtime, options: argparse.Namespace) -> int:
     """Fetch what registries say of packages, for finding them by purpose."""
     from docstow.ingest.descriptions import DescriptionTask
 
+    options.interrupts.advice = lambda: "what is known is kept; run this again to go on"
     wanted: dict[Language, list[str]] = {}
     for word in preload.select_packages(options.words):
         language, name, _ = _package(word)
@@ -93,12 +98,13 @@ def ingest_descriptions(runtime: Runtime, options: argparse.Namespace) -> int:
         pause = partial(time.sleep, max(options.pause, 0))
         task = DescriptionTask(runtime.descriptions, registry, language, pause)
         number = 0
-        for number, (name, found) in enumerate(task.perform(names, renew=options.renew), 1):
-            if isinstance(found, DocstowError):
-                failures += 1
-                print_error(found, f"{name}: ")
-            elif number % _TOLD == 0:
-                print(f"{language.name}: {number} of {len(names)}", file=sys.stderr, flush=True)
+        performed = task.perform(names, renew=options.renew)
+        with shown(language.name, "descriptions") as show, contextlib.closing(performed):
+            for number, (name, found) in enumerate(performed, 1):
+                if isinstance(found, DocstowError):
+                    failures += 1
+                    print_error(found, f"{name}: ")
+                show(State(number, len(names), estimated=True, failed=failures))
         known = len(names) - number
         print(f"{language.name}: {number} packages asked for, {known} known already", flush=True)
     return 1 if failures else 0
@@ -121,7 +127,8 @@ def _package(word: str) -> tuple[Language, str, str]:
 def ingest_files(runtime: Runtime, options: argparse.Namespace) -> int:
     """Ingest rustdoc JSON files."""
     files = runtime.rustdoc_files(options.files, version=options.version)
-    return _ingest_each(options.files, files.ingest)
+    again = _again("ingest", "rustdoc")
+    return _ingest_each(options.files, files.ingest, options.interrupts, again)
 
 
 def ingest_std(runtime: Runtime, options: argparse.Namespace) -> int:
@@ -129,35 +136,63 @@ def ingest_std(runtime: Runtime, options: argparse.Namespace) -> int:
     from docstow.sources.crates.origin import standard_library
 
     files = standard_library(options.toolchain)
-    return _ingest_each(files, runtime.rustdoc_files(files).ingest)
+    again = _again("ingest", "rustdoc")
+    return _ingest_each(files, runtime.rustdoc_files(files).ingest, options.interrupts, again)
 
 
 def ingest_project(runtime: Runtime, options: argparse.Namespace) -> int:
     """Ingest the installed packages of a project."""
     installed = runtime.project(options.folder)
     found = installed.of_project(wanted=options.package, direct=not options.all)
-    return _ingest_each(found, installed.ingest)
+
+    def again(left: Sequence[InstalledPackage]) -> str:
+        named = [word for each in left for word in ("--package", each.package.name)]
+        return shlex.join(["docstow", "ingest", "project", str(options.folder), *named])
+
+    return _ingest_each(found, installed.ingest, options.interrupts, again)
 
 
-def _ingest_each(things: Sequence[_T], stow: Callable[[_T], Snapshot]) -> int:
-    """Ingest one after the other; one that fails is reported and does not stop the rest."""
-    failures = 0
-    for thing in things:
-        begun = time.monotonic()
-        try:
-            snapshot = stow(thing)
-        except DocstowError as error:
-            failures += 1
-            print_error(error, f"{thing}: ")
-            continue
-        counts = snapshot.counts
-        print(
-            f"{snapshot.revision.source.key}: {counts['documents']} documents, "
-            f"{counts['examples']} examples, snapshot {snapshot.id[:12]}, "
-            f"{time.monotonic() - begun:.1f} s",
-            flush=True,
-        )
+def _ingest_each(
+    things: Sequence[_T],
+    stow: Callable[[_T], Snapshot],
+    interrupts: Interrupts,
+    command: Callable[[Sequence[_T]], str],
+) -> int:
+    """Ingest one after the other; one that fails is reported and does not stop the rest.
+
+    Args:
+        things: what to ingest.
+        stow: ingests one.
+        interrupts: is told how to go on.
+        command: returns the command that ingests the rest.
+    """
+    failures = number = 0
+    interrupts.advice = lambda: (
+        f"{number} of {len(things)} are done; go on with: {command(things[number:])}"
+    )
+    with shown("ingest", "done") as show:
+        for number, thing in enumerate(things):
+            show(State(number, len(things), failed=failures, doing=str(thing)))
+            begun = time.monotonic()
+            try:
+                snapshot = stow(thing)
+            except DocstowError as error:
+                failures += 1
+                print_error(error, f"{thing}: ")
+                continue
+            counts = snapshot.counts
+            print(
+                f"{snapshot.revision.source.key}: {counts['documents']} documents, "
+                f"{counts['examples']} examples, snapshot {snapshot.id[:12]}, "
+                f"{time.monotonic() - begun:.1f} s",
+                flush=True,
+            )
     return 1 if failures else 0
+
+
+def _again(*words: str) -> Callable[[Sequence[object]], str]:
+    """Return what spells a command with the things that are left of it."""
+    return lambda left: shlex.join(["docstow", *words, *map(str, left)])
 
 
 def ingest_prose(runtime: Runtime, options: argparse.Namespace) -> int:
@@ -183,13 +218,13 @@ def ingest_prose(runtime: Runtime, options: argparse.Namespace) -> int:
     for name in ("docstow.ingest.worker", "docstow.ingest.queue"):
         logging.getLogger(name).setLevel(logging.ERROR)
     begun = time.monotonic()
+    options.interrupts.advice = lambda: (
+        "what was stowed before goes on answering; run this again to go on"
+    )
     job = runtime.sync.start(created["source_id"], FULL if options.full else INCREMENTAL)
-    shown = None
-    while (job := runtime.sync.wait(job.id, PROGRESS_S)).active:
-        if (now := job.progress) != shown and now.done:
-            shown = now
-            of = f" of {now.total}" if now.total else ""
-            print(f"{now.done}{of} {now.current}", file=sys.stderr, flush=True)
+    with shown(f"{created['kind']} {created['uri']}", "pages") as show:
+        while (job := runtime.sync.wait(job.id, PROGRESS_S)).active:
+            show(_state(job))
     _print_left_out(job)
     for error in job.errors:
         about = f"{error.ref}: " if error.ref else ""
@@ -215,6 +250,21 @@ def ingest_prose(runtime: Runtime, options: argparse.Namespace) -> int:
         f"snapshot {job.snapshot_id[:12]}, {time.monotonic() - begun:.1f} s"
     )
     return 0
+
+
+def _state(job: Job) -> State:
+    """Return how far a sync is."""
+    now = job.progress
+    fetching = not job.counts["documents"]  # they are read when all of them are there
+    doing = EMBEDDING if now.current == EMBEDDING else "fetching" if fetching else "reading"
+    return State(
+        now.done,
+        now.total or 0,
+        estimated=fetching,
+        skipped=job.counts["skipped"],
+        failed=job.counts["failed"],
+        doing=doing,
+    )
 
 
 def _print_left_out(job: Job) -> None:

@@ -9,7 +9,7 @@ import gzip
 import json
 import logging
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from docstow.core.errors import DocstowError, PackageNotFound, TooLarge, UnreadableInput
@@ -86,7 +86,7 @@ class DescriptionTask:
 
     def perform(
         self, names: Sequence[str], *, renew: bool = False
-    ) -> Iterator[tuple[str, Description | DocstowError]]:
+    ) -> Generator[tuple[str, Description | DocstowError]]:
         """Yield what was found of each package, which is stored in batches.
 
         Args:

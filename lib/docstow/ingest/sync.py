@@ -23,6 +23,7 @@ from docstow.ingest.changes import Changes, Former
 from docstow.ingest.crates import CrateTask
 from docstow.ingest.jobs import (
     COUNTS,
+    EMBEDDING,
     FULL,
     SUCCESS,
     Coverage,
@@ -34,7 +35,7 @@ from docstow.ingest.jobs import (
     without_secrets,
 )
 from docstow.ingest.publish import Publisher, Reading
-from docstow.sources import Found, Preview, by_limits, kind_of
+from docstow.sources import Foresees, Found, Preview, by_limits, kind_of
 from docstow.store.objects import Conflict
 from docstow.text.invisible import INVISIBLE
 
@@ -272,7 +273,7 @@ class _PageSync:
 
     def _known_vectors(self, previous: _Previous | None, documents: int) -> Mapping[str, bytes]:
         """Return the vectors to reuse; called when embedding begins, which the job then says."""
-        self._task.jobs.change(self._job, progress=Progress(0, documents, "embedding"))
+        self._task.jobs.change(self._job, progress=Progress(0, documents, EMBEDDING))
         if previous is None or previous.snapshot.recipe.model != self._recipe.model:
             return {}
         return previous.vectors()
@@ -313,7 +314,9 @@ class _PageSync:
                     show(event)
                     continue
                 changes.add(event)
-                self._report(changes, Progress(number, None, changes.current))
+                left = self._origin.left if isinstance(self._origin, Foresees) else 0
+                total = number + left if left else None
+                self._report(changes, Progress(number, total, changes.current))
             for number in changes.read():
                 self._report(changes, Progress(number, changes.pending, changes.current))
         return changes

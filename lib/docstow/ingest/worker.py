@@ -19,6 +19,7 @@ from docstow.core.errors import (
     UnreadableInput,
 )
 from docstow.ingest.jobs import (
+    ABANDONED,
     FAILED,
     FULL,
     QUEUED,
@@ -109,6 +110,7 @@ class Worker:
         self._tasks = tasks
         self._lease_s = lease_s
         self._clock = clock
+        self._running: dict[str, Job] = {}
 
     @auth.calling(auth.OWNER)
     def handle(self, message: Message, *, last: bool = True) -> Job | None:
@@ -147,7 +149,30 @@ class Worker:
         with self._leases.kept(lease):
             begun = {"state": RUNNING, "started_at": self._clock(), "errors": (), "error_count": 0}
             job = self._jobs.change(job, **begun)
-            return self._perform(task, job, last=last) if job.active else job
+            if not job.active:
+                return job
+            self._running[job.id] = job
+            try:
+                return self._perform(task, job, last=last)
+            finally:
+                self._running.pop(job.id, None)
+
+    def stop(self) -> list[Job]:
+        """Give up the jobs that are under way, without waiting for them: this process ends now.
+
+        Returns:
+            Those that were given up, which have failed and can be started again.
+
+        Raises:
+            StoreError: the store cannot be written.
+        """
+        stopped = []
+        for job in list(self._running.values()):
+            error = with_error(job, ABANDONED, "", "It was stopped before its end; start it again.")
+            with contextlib.suppress(JobNotFound):
+                stopped.append(self._jobs.change(job, state=FAILED, **error))
+        self._leases.release_all()
+        return [job for job in stopped if job.abandoned]
 
     def _replace_abandoned(self, job: Job) -> Job:
         """Return the job that does an abandoned one's work: one that has ended since, or anew."""

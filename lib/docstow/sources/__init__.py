@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
 from urllib.parse import urlsplit
 
 from docstow.core.errors import Forbidden, InvalidParameter
@@ -148,6 +148,16 @@ class Origin(Protocol):
         Raises:
             DocstowError: the source cannot be read at all; the sync fails.
         """
+        ...
+
+
+@runtime_checkable
+class Foresees(Protocol):
+    """An origin that can tell how much is left while it yields its files."""
+
+    @property
+    def left(self) -> int:
+        """The number of files that it knows of and has not yielded; more may be found."""
         ...
 
 

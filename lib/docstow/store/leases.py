@@ -58,6 +58,7 @@ class Leases:
         self._owner = owner
         self._clock = clock
         self._store_now = store_now
+        self._kept: dict[str, Callable[[], None]] = {}
 
     def held(self, key: str) -> bool:
         """Return whether someone, this owner included, holds the lease."""
@@ -105,14 +106,26 @@ class Leases:
                     current = renewed
 
         beater = threading.Thread(target=beat, name=f"lease {lease.key}", daemon=True)
-        beater.start()
-        try:
-            yield
-        finally:
+
+        def end() -> None:
             done.set()
             beater.join()
             with contextlib.suppress(StoreError):  # it will run out by itself
                 self.release(current)
+
+        beater.start()
+        self._kept[lease.etag] = end
+        try:
+            yield
+        finally:
+            if self._kept.pop(lease.etag, None):
+                end()
+
+    def release_all(self) -> None:
+        """End the leases that are kept, whatever work they stand for: this process ends now."""
+        while self._kept:
+            with contextlib.suppress(KeyError):  # its work has just come to its end
+                self._kept.popitem()[1]()
 
     def _holds(self, key: str, body: bytes) -> bool:
         # A lease that ends in the far future was written by a broken clock: it would never end.

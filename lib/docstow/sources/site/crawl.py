@@ -180,6 +180,11 @@ class Crawl:
         """The number of pages so far."""
         return len(self._paths)
 
+    @property
+    def left(self) -> int:
+        """The number of pages that are known of and not visited yet, as far as there is room."""
+        return max(min(len(self._frontier), self._most - self.kept), 0)
+
     def keep(self, found: Found) -> Event | None:
         """Add a page that was not visited; return None if there is no room or it is known."""
         if self.kept >= self._most or not self._frontier.mark_seen(clean_url(found.file.url)):

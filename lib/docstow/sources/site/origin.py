@@ -90,6 +90,12 @@ class SiteOrigin:
         )
         self._robots = Robots(self._robots_text)
         self._texts: dict[str, tuple[str, str] | None] = {}
+        self._crawl: Crawl | None = None
+
+    @property
+    def left(self) -> int:
+        """The number of pages that are known of and not visited yet; more may be found."""
+        return self._crawl.left if self._crawl else 0
 
     def resolve(self) -> Revision:
         """Return the revision without a version: a site has none.
@@ -113,7 +119,7 @@ class SiteOrigin:
         for url in self._starts:
             self._robots.allows(url)
         frontier = Frontier(self._scope, self._options["max_depth"])
-        crawl = Crawl(
+        crawl = self._crawl = Crawl(
             self._pages,
             self._robots,
             self._scope,

@@ -86,7 +86,7 @@ if TYPE_CHECKING:
     from docstow.sources.packages.environments import PackageFiles
     from docstow.sources.presets import Presets
     from docstow.store.leases import Leases
-    from docstow.tools import Toolbox
+    from docstow.tools import Metrics, Toolbox
     from docstow.tools.apart import ToolProcesses
     from docstow.tools.sources import SourceServices
 
@@ -98,6 +98,7 @@ SAMPLE = Path(__file__).parent / "ingest" / "sample" / "stowage-0.1.0.json.zst"
 #: The first upkeep waits for so many seconds: a server that has just begun has other things to do.
 FIRST_UPKEEP_S = 60.0
 
+_DOTS_OF_JWT = 2
 #: What the issuer of JWTs may take to answer, in seconds, and how much it may say.
 _ISSUER_S = 10.0
 _ISSUER_BYTES = 512 * 1024
@@ -624,6 +625,13 @@ class Runtime:
     # The server
 
     @lazy
+    def metrics(self) -> Metrics:
+        """What counts the calls of tools."""
+        from docstow.tools import Metrics
+
+        return Metrics()
+
+    @lazy
     def toolbox(self) -> Toolbox:
         """Every tool that this server offers."""
         from docstow.tools.registry import ToolMakers
@@ -637,6 +645,7 @@ class Runtime:
             self.advisories,
             lambda: self.finder,
             dropping=drops_suspect(self.settings),
+            metrics=self.metrics,
         )
         return makers.toolbox(self._apart)
 
@@ -783,8 +792,23 @@ class Runtime:
     def _page_services(self) -> PageServices:
         from docstow.server.web.visit import Services
 
+        def identify(authorization: str) -> None:
+            # Who brings a token of an issuer is checked by each request, which may ask the issuer.
+            if not (self.settings.oauth_issuer and authorization.count(".") == _DOTS_OF_JWT):
+                self.policy.identify(authorization)
+
         return Services(
-            self.toolbox, self.library, lambda: self.prose, lambda: self.catalog, __version__
+            self.toolbox,
+            self.library,
+            lambda: self.prose,
+            lambda: self.catalog,
+            lambda: self._source_services,
+            lambda job: self.enqueuer.repeat(job),
+            lambda: self.upkeep().list_sources(),
+            self.metrics,
+            [who for _, who in self.policy.tokens],
+            identify,
+            __version__,
         )
 
     def health(self) -> dict[str, Any]:

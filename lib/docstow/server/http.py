@@ -47,6 +47,7 @@ from docstow.server.rest import (
     openapi,
     prometheus,
 )
+from docstow.server.sessions import PUBLIC
 from docstow.tools import Answer
 
 if TYPE_CHECKING:
@@ -160,7 +161,8 @@ def create_app(
         allowed_hosts=allowed_hosts,
         allowed_origins=allowed_origins,
         policy=policy,
-        public={"/health", *alive, *told},
+        public={"/health", *alive, *told, *(PUBLIC if pages is not None else ())},
+        pages=pages is not None,
         limits=limits,
         tokens=tokens,
         resource=resource,

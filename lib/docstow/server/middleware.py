@@ -30,6 +30,7 @@ from docstow.core.errors import (
     internal_error,
 )
 from docstow.core.visibility import bound_to
+from docstow.server import sessions
 from docstow.server.limits import UNLIMITED, Limits
 from docstow.server.oauth import AccessTokens, Resource
 
@@ -96,6 +97,7 @@ class AccessMiddleware:
         resource: this server as clients of OAuth know it; every challenge leads to its metadata.
         sources_claim: the claim of JWTs with the patterns of the sources that they see; a JWT
             without it sees none. Empty: they see all.
+        pages: whether there are pages for people, who sign in.
     """
 
     def __init__(
@@ -110,7 +112,9 @@ class AccessMiddleware:
         tokens: AccessTokens | None = None,
         resource: Resource | None = None,
         sources_claim: str = "",
+        pages: bool = False,
     ) -> None:
+        self.pages = pages
         self.sources_claim = sources_claim
         self.limits = limits
         self.tokens = tokens
@@ -137,7 +141,7 @@ class AccessMiddleware:
             try:
                 caller = await self._admit(scope, headers)
             except DocstowError as error:
-                answer = error_response(error)
+                answer = self._refused(scope, error)
         began = time.perf_counter()
         status = 0
 
@@ -196,6 +200,8 @@ class AccessMiddleware:
         """
         claims = _claims(scope) if self.policy.jwt else None
         authorization = headers.get("authorization", "")
+        if self.pages:
+            authorization = sessions.credential(scope["path"], headers)
         if claims is None and self.tokens is not None and (token := _jwt(authorization)):
             claims = await to_thread.run_sync(self.tokens.claims, token)
         if claims is not None:
@@ -211,6 +217,9 @@ class AccessMiddleware:
             return caller
         if self.policy.loopback and scope["path"] not in self.public:
             _refuse_forwarded(headers)
+        if scope["path"] == sessions.SIGN_IN:
+            # An old cookie must not keep anybody from signing in anew.
+            authorization = headers.get("authorization", "")
         caller = self.policy.identify(authorization)
         if not caller.scope and scope["path"] not in self.public:
             raise Unauthorized(
@@ -218,6 +227,13 @@ class AccessMiddleware:
                 "TOKEN'. Whoever runs it makes tokens with 'docstow token new'."
             )
         return caller
+
+    def _refused(self, scope: Scope, error: DocstowError) -> Response:
+        """Return the answer to who is not admitted; people are asked to sign in."""
+        page = self.pages and scope["method"] == "GET" and sessions.is_page(scope["path"])
+        if page and isinstance(error, Unauthorized) and not self.policy.loopback:
+            return sessions.ask_to_sign_in(scope["path"], scope["query_string"].decode("latin-1"))
+        return error_response(error)
 
     def _complete_challenge(
         self, answered: MutableHeaders, status: int, scope: Scope, sent: Headers

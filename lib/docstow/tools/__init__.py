@@ -393,6 +393,17 @@ class _Tally:
     errors: dict[str, int] = field(default_factory=dict)
 
 
+@dataclass(slots=True)
+class Minute:
+    """The calls of one minute: how many, the seconds they took, and how many ended in errors."""
+
+    calls: int = 0
+    seconds: float = 0.0
+    errors: int = 0
+
+
+#: For so many minutes each one's calls are counted.
+_MINUTES_KEPT = 60
 #: Of so many visibilities the calls are counted.
 _TALLIES_KEPT = 256
 
@@ -401,9 +412,14 @@ class Metrics:
     """Counters of one process. Safe to share between threads.
 
     A caller that is bound to sources learns of calls that were bound to the same.
+
+    Args:
+        clock: monotonic seconds.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._minutes: dict[tuple[Visibility | None, int], Minute] = {}
         self._lock = threading.Lock()
         self._tallies: OrderedDict[Visibility | None, dict[str, _Tally]] = OrderedDict()
 
@@ -424,9 +440,31 @@ class Metrics:
                 tally.seconds += seconds
                 if error:
                     tally.errors[error] = tally.errors.get(error, 0) + 1
+                minute = self._minutes.setdefault((whose, self._minute()), Minute())
+                minute.calls += 1
+                minute.seconds += seconds
+                minute.errors += bool(error)
+            self._forget_minutes()
             while len(self._tallies) > _TALLIES_KEPT:
                 oldest = next(each for each in self._tallies if each is not None)
                 del self._tallies[oldest]
+
+    def _minute(self) -> int:
+        return int(self._clock() // 60)
+
+    def _forget_minutes(self) -> None:
+        oldest = self._minute() - _MINUTES_KEPT
+        if next(iter(self._minutes))[1] <= oldest:
+            self._minutes = {key: each for key, each in self._minutes.items() if key[1] > oldest}
+
+    def minutes(self) -> list[Minute]:
+        """Return the calls of each minute of the last hour, the oldest first."""
+        bound, now = auth.caller().bound, self._minute()
+        with self._lock:
+            return [
+                replace(self._minutes.get((bound, minute), Minute()))
+                for minute in range(now - _MINUTES_KEPT + 1, now + 1)
+            ]
 
     def tools(self) -> dict[str, dict[str, Any]]:
         """Return by tool: ``calls``, ``seconds`` in sum, and ``errors`` by code."""

@@ -7,10 +7,12 @@ another host. The package is imported by the first request for a page.
 from __future__ import annotations
 
 import mimetypes
+from asyncio import timeout
 from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
+from urllib.parse import parse_qsl
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -19,16 +21,18 @@ from starlette.routing import Match, Route
 
 from docstow.core import auth
 from docstow.core.errors import DocstowError, Ingesting, StoreError, internal_error
-from docstow.server.web import reading
-from docstow.server.web.addresses import ROOT
+from docstow.server.sessions import ROOT, SIGN_IN
+from docstow.server.web import managing, reading
 from docstow.server.web.templates import render
 from docstow.server.web.visit import Services, Visit
 
 T = TypeVar("T")
-#: Runs a call in a thread of its kind: the request it is for, the call, and how many are slow.
+#: Runs a call in a thread of its kind, told how many of it are slow.
 Run = Callable[[Callable[[], T], int], Awaitable[T]]
 
 _STATIC = Path(__file__).parent / "static"
+#: How long a form may be, and how long it may take.
+_LARGEST_FORM, _FORM_S = 1024 * 1024, 30.0
 #: Seconds for which browsers keep styles and scripts.
 _KEPT_S = 3600
 
@@ -39,7 +43,8 @@ _HEADERS = {
     ),
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
-    "Referrer-Policy": "no-referrer",
+    # Without any referrer browsers send no origin with this server's own forms either.
+    "Referrer-Policy": "same-origin",
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
     "Cache-Control": "no-store",
@@ -49,11 +54,25 @@ _Page = Callable[[Visit], Response]
 #: Pages by path, the more exact ones first; and how many slow calls one makes.
 _READ: tuple[tuple[str, _Page, int], ...] = (
     ("/", reading.home, 0),
+    (f"{ROOT}/sources", managing.sources, 0),
+    (f"{ROOT}/sources/{{source}}", managing.source, 0),
+    (f"{ROOT}/jobs", managing.jobs, 0),
+    (f"{ROOT}/jobs/{{job}}", managing.job, 0),
+    (f"{ROOT}/store", managing.store, 0),
     (f"{ROOT}/page/{{doc:path}}", reading.prose_page, 0),
     (f"{ROOT}/{{language}}/@{{scope}}/{{name}}/{{version}}/{{path:path}}", reading.item, 0),
     (f"{ROOT}/{{language}}/@{{scope}}/{{name}}/{{version}}", reading.package, 0),
     (f"{ROOT}/{{language}}/{{name}}/{{version}}/{{path:path}}", reading.item, 0),
     (f"{ROOT}/{{language}}/{{name}}/{{version}}", reading.package, 0),
+)
+#: What forms do.
+_WRITTEN: tuple[tuple[str, _Page, int], ...] = (
+    (f"{ROOT}/sources", managing.add_source, 0),
+    (f"{ROOT}/sources/{{source}}/sync", managing.sync_source, 0),
+    (f"{ROOT}/sources/{{source}}/delete", managing.delete_source, 0),
+    (f"{ROOT}/jobs/{{job}}/redrive", managing.redrive, 0),
+    (f"{ROOT}/tokens", managing.mint, 0),
+    (f"{ROOT}/logout", managing.sign_out, 0),
 )
 
 
@@ -70,6 +89,10 @@ class Site:
         self._run = run
         self._routes = [
             Route(f"{ROOT}/static/{{name}}", _static, methods=["GET"]),
+            self._route(SIGN_IN, managing.sign_in, 0, public=True),
+            self._route(SIGN_IN, managing.signed_in, 0, method="POST", public=True),
+            Route(f"{ROOT}/jobs/{{job}}/events", self._events, methods=["GET"]),
+            *(self._route(path, page, slow, method="POST") for path, page, slow in _WRITTEN),
             *(self._route(path, page, slow) for path, page, slow in _READ),
         ]
 
@@ -88,22 +111,63 @@ class Site:
         response.headers.update(_HEADERS)
         return response
 
-    def _route(self, path: str, page: _Page, slow: int, method: str = "GET") -> Route:
+    def _route(
+        self, path: str, page: _Page, slow: int, *, method: str = "GET", public: bool = False
+    ) -> Route:
         async def endpoint(request: Request) -> Response:
-            visit = self._visit(request)
-            return await self._run(partial(_show, page, visit), slow)
+            form = await _form(request) if method == "POST" else {}
+            visit = self._visit(request, form)
+            call = partial(_show, page, visit, "" if public else auth.READ)
+            return await self._run(call, slow)
 
         return Route(path, endpoint, methods=[method])
 
-    def _visit(self, request: Request) -> Visit:
+    async def _events(self, request: Request) -> Response:
+        visit = self._visit(request)
+        try:
+            auth.require(auth.READ)
+            return await managing.job_events(visit)
+        except DocstowError as error:
+            return _error_page(visit, error.status, error.message)
+
+    def _visit(self, request: Request, form: Mapping[str, str] | None = None) -> Visit:
         return Visit(
             self._services,
             path=request.url.path,
             parameters=dict(request.path_params),
             query=dict(request.query_params),
             request_id=str(request.state.request_id),
+            form=form or {},
+            address=f"{request.url.scheme}://{request.url.netloc}",
             partial="hx-request" in request.headers,
         )
+
+
+async def _form(request: Request) -> dict[str, str]:
+    """Return the fields of a form that one of this server's own pages has sent."""
+    if not _is_own(request):
+        raise HTTPException(403)
+    body = bytearray()
+    async with timeout(_FORM_S):
+        async for chunk in request.stream():
+            body += chunk
+            if len(body) > _LARGEST_FORM:
+                raise HTTPException(413)
+    return dict(parse_qsl(body.decode("utf-8", "replace"), keep_blank_values=True))
+
+
+def _is_own(request: Request) -> bool:
+    """Return whether a page of this very server has sent a request.
+
+    Browsers send the origin with every form; who does not send one is no browser, and has no cookie
+    of anybody's.
+    """
+    sent = request.headers
+    site = sent.get("sec-fetch-site", "same-origin")
+    origin = sent.get("origin")
+    if origin is None:
+        return site == "same-origin" and "cookie" not in sent
+    return site == "same-origin" and origin.partition("://")[2] == sent.get("host", "")
 
 
 async def _static(request: Request) -> Response:
@@ -115,10 +179,17 @@ async def _static(request: Request) -> Response:
     return FileResponse(file, media_type=kind, headers=headers)
 
 
-def _show(page: _Page, visit: Visit) -> Response:
-    """Return a page, or the page of the error that it ends in."""
+def _show(page: _Page, visit: Visit, scope: str) -> Response:
+    """Return a page, or the page of the error that it ends in.
+
+    Args:
+        page: makes it.
+        visit: what it answers.
+        scope: what the caller must have; empty: nothing.
+    """
     try:
-        auth.require(auth.READ)
+        if scope:
+            auth.require(scope)
         return page(visit)
     except Ingesting as error:
         return _error_page(visit, 202, error.message, refresh=True)

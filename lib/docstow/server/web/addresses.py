@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import quote, urlencode
 
-#: All pages but the first are below this path.
-ROOT = "/ui"
+from docstow.server.sessions import ROOT
+
 #: Stands for the version that answers where none is asked for.
 LATEST = "latest"
 _KEPT = "@:!/."

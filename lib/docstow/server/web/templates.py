@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -34,6 +35,7 @@ def environment() -> Environment:
         "headings": HEADINGS,
         "inline": markdown.inline,
         "short": _short,
+        "state": _state,
     }
     return made
 
@@ -47,10 +49,13 @@ def render(template: str, visit: Visit, *, status: int = 200, **members: Any) ->
         status: of the response.
         members: what the template shows.
     """
+    return HTMLResponse(fragment(template, visit, **{"status": status} | members), status)
+
+
+def fragment(template: str, visit: Visit, **members: Any) -> str:
+    """Return a part of a page, or a whole one, as text; see :func:`render`."""
     found = environment().get_template(template)
-    shown = {"visit": visit, "version": visit.services.version, "status": status}
-    body = found.render(shown | members)
-    return HTMLResponse(body, status)
+    return found.render({"visit": visit, "version": visit.services.version} | members)
 
 
 def _short(path: str) -> str:
@@ -61,3 +66,8 @@ def _short(path: str) -> str:
 def _broken(path: str) -> Markup:
     """Return a path that a narrow page may break behind its separators."""
     return Markup(re.sub(r"(::|\.|/)", r"\1<wbr>", str(Markup.escape(path))))  # noqa: S704
+
+
+def _state(row: Mapping[str, Any]) -> str:
+    """Return the class by which the state of a job is coloured."""
+    return {"success": "good", "failed": "bad"}.get(str(row.get("state", "")), "warn")

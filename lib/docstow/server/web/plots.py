@@ -1,0 +1,92 @@
+"""Small pictures as SVG, drawn with attributes alone, since pages have no styles of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from markupsafe import Markup
+
+_WIDTH = 640
+_ROW = 20
+_LABEL = 200
+_HEIGHT = 72
+
+
+class Bar(NamedTuple):
+    """One bar: what it is of, how long it is, and what is written at its end."""
+
+    label: str
+    value: float
+    told: str
+    href: str = ""
+
+
+def bars(title: str, rows: Sequence[Bar]) -> Markup:
+    """Return bars below each other, each with its label before and its value behind it."""
+    most = max((row.value for row in rows), default=0) or 1
+    room = _WIDTH - _LABEL - 110
+    parts = []
+    for number, row in enumerate(rows):
+        y = number * _ROW
+        length = max(1.0, room * row.value / most)
+        label = Markup('<text class="ink" x="{}" y="{}" text-anchor="end">{}</text>').format(
+            _LABEL - 8, y + 14, _cut(row.label)
+        )
+        if row.href:
+            label = Markup('<a href="{}">{}</a>').format(row.href, label)
+        parts.append(
+            label
+            + Markup(
+                '<rect class="bar" x="{}" y="{}" width="{:.1f}" height="12" rx="2"/>'
+                '<text x="{:.1f}" y="{}">{}</text>'
+            ).format(_LABEL, y + 4, length, _LABEL + length + 6, y + 14, row.told)
+        )
+    return _picture(title, max(1, len(rows)) * _ROW + 4, Markup("").join(parts))
+
+
+def columns(title: str, values: Sequence[float], told: Sequence[str]) -> Markup:
+    """Return columns beside each other, for values of equal steps of time.
+
+    Args:
+        title: what it shows.
+        values: the oldest first.
+        told: what is said of each.
+    """
+    most = max(values, default=0) or 1
+    step = _WIDTH / max(1, len(values))
+    parts = [
+        Markup(
+            '<rect class="bar" x="{:.1f}" y="{:.1f}" width="{:.1f}" height="{:.1f}">'
+            "<title>{}</title></rect>"
+        ).format(
+            number * step,
+            _HEIGHT - max(1.0, _HEIGHT * value / most) if value else _HEIGHT,
+            max(1.0, step - 2),
+            max(1.0, _HEIGHT * value / most) if value else 0,
+            said,
+        )
+        for number, (value, said) in enumerate(zip(values, told, strict=True))
+    ]
+    base = Markup('<path class="edge" d="M0 {}.5h{}"/>').format(_HEIGHT, _WIDTH)
+    return _picture(title, _HEIGHT + 2, Markup("").join(parts) + base)
+
+
+def size(number: float) -> str:
+    """Return a number of bytes for people."""
+    for unit in ("B", "KB", "MB", "GB"):
+        if number < 1000:
+            digits = 0 if unit == "B" or number >= 100 else 1
+            return f"{number:.{digits}f} {unit}"
+        number /= 1000
+    return f"{number:.1f} TB"
+
+
+def _picture(title: str, height: float, inner: Markup) -> Markup:
+    return Markup(
+        '<svg class="plot" role="img" viewBox="0 0 {} {:.0f}" aria-label="{}">{}</svg>'
+    ).format(_WIDTH, height, title, inner)
+
+
+def _cut(label: str, most: int = 30) -> str:
+    return label if len(label) <= most else f"…{label[-most + 1 :]}"

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from docstow import __version__
-from docstow.cli import connect, ingest, look, store
+from docstow.cli import add, connect, ingest, look, store
 from docstow.cli.interrupt import STATUS, Interrupts
 from docstow.core import auth
 from docstow.core.errors import DocstowError, InvalidParameter, SnapshotNotFound, SourceNotFound
@@ -241,7 +241,21 @@ def _new_token(runtime: Runtime, options: argparse.Namespace) -> int:
     return 0
 
 
+def _add(runtime: Runtime, options: argparse.Namespace) -> int:
+    def perform(words: Sequence[str]) -> int:
+        chosen = command_line.parse(words)
+        chosen.interrupts = options.interrupts
+        try:
+            return COMMANDS[chosen.command](runtime, chosen)
+        except DocstowError as error:
+            ingest.print_error(error)
+            return 1
+
+    return add.add(runtime, options, perform)
+
+
 COMMANDS: Mapping[str, Callable[[Runtime, argparse.Namespace], int]] = {
+    "add": _add,
     "connect": connect.connect,
     "disconnect": connect.disconnect,
     "ingest_descriptions": ingest.ingest_descriptions,

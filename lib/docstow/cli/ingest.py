@@ -14,7 +14,12 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from docstow.cli.progress import State, shown
-from docstow.core.errors import DocstowError, InvalidParameter
+from docstow.core.errors import (
+    CrateNotFound,
+    DocstowError,
+    InvalidParameter,
+    PackageNotFound,
+)
 from docstow.ingest import preload
 from docstow.ingest.jobs import EMBEDDING, FAILED, FULL, INCREMENTAL, SUCCESS, Coverage, Job
 from docstow.languages import parse_package
@@ -178,6 +183,9 @@ def _ingest_each(
                 snapshot = stow(thing)
             except DocstowError as error:
                 failures += 1
+                if isinstance(error, CrateNotFound | PackageNotFound) and not error.suggestions:
+                    near = preload.near_popular(_bare(str(thing)))
+                    error.suggestions = tuple({"name": each} for each in near)
                 print_error(error, f"{thing}: ")
                 continue
             counts = snapshot.counts
@@ -188,6 +196,11 @@ def _ingest_each(
                 flush=True,
             )
     return 1 if failures else 0
+
+
+def _bare(word: str) -> str:
+    """Return the name of a package without its language and version."""
+    return parse_package(word.partition(":")[2] or word).name
 
 
 def _again(*words: str) -> Callable[[Sequence[object]], str]:

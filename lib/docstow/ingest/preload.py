@@ -12,9 +12,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from docstow.core.errors import ConfigurationError, DocstowError, InternalError, PackageNotFound
+from docstow.core.similar import similar_names
 from docstow.ingest.jobs import STOW, subject
 from docstow.ingest.packages import is_outdated
-from docstow.languages import RUST, parse_package
+from docstow.languages import RUST, documented, parse_package
 from docstow.store.objects import tolerate_read_only
 from docstow.store.usage import PRE_INGESTED, Pins
 
@@ -35,12 +36,24 @@ POPULAR = Path(__file__).parent / "popular"
 #: How long the end of the program waits for crates that are under way, in seconds. What is cut
 #: off then leaves nothing half done: publishing swaps one object, as its last step.
 GRACE_S = 2.0
+#: So many names that come near are told, of which each must be so like.
+_NEAR, _LIKE = 3, 0.7
 
 
 def popular(language: Language) -> list[str]:
     """Return the most used packages of a language, the most wanted first."""
     file = POPULAR / f"{language.name}.txt"
     return read_list(file) if file.is_file() else []
+
+
+def near_popular(name: str) -> list[str]:
+    """Return the most used packages of all languages that are spelled like a name, nearest first.
+
+    Args:
+        name: of which nobody knows a package.
+    """
+    every = (each for language in documented() for each in popular(language))
+    return [near for near, _ in similar_names(name, every, most=_NEAR, least=_LIKE)]
 
 
 def described(language: Language) -> dict[str, str]:

@@ -105,6 +105,17 @@ def parser(*, settings_in_help: bool = True) -> argparse.ArgumentParser:
             ),
         )
     )
+    _add_add(
+        commands.add_parser(
+            "add",
+            parents=[common],
+            **_help(
+                "stow what a word stands for",
+                "add tokio serde@1.0.219",
+                "add ./docs https://docs.example/guide owner/repo",
+            ),
+        )
+    )
     _add_connect(commands, common)
     _add_ingest(commands.add_parser("ingest", help="stow documentation"), common)
     _add_sources(commands.add_parser("sources", help="websites, repositories, folders"), common)
@@ -189,6 +200,24 @@ def _add_serve(command: argparse.ArgumentParser) -> None:
         "npm:react, or those of a list",
     )
     command.set_defaults(command="serve")
+
+
+def _add_add(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "words", nargs="+", metavar="WORD", help="a crate, package, preset, URL, OWNER/REPO, folder"
+    )
+    command.add_argument(
+        "--as",
+        dest="kind",
+        choices=("crate", "package", "rustdoc", "project", *_commanded()),
+        metavar="KIND",
+        help="do not guess; as docstow ingest has them",
+    )
+    command.set_defaults(command="add")
+
+
+def _commanded() -> tuple[str, ...]:
+    return tuple(kind.name for kind in source_kinds().values() if kind.command)
 
 
 def _add_connect(

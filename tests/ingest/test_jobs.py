@@ -5,6 +5,7 @@ import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -103,6 +104,39 @@ def test_a_job_from_its_start_to_its_end(store: ObjectStore, clock: Clock) -> No
     assert Jobs(store, clock).get(job.id) == ended == jobs.latest(SOURCE)
     assert list(jobs.of(SOURCE)) == jobs.all() == [ended]
     assert jobs.latest(OTHER) is None
+
+
+def test_the_newest_jobs_of_several_sources_take_one_list(
+    tmp_path: Path, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store, asked = DirectoryStore(tmp_path), list[str]()
+    jobs = Jobs(store, clock)
+    jobs.change(jobs.start(SOURCE)[0], state=FAILED)
+    ended = jobs.change(jobs.start(SOURCE)[0], state=SUCCESS)
+    queued = jobs.start(OTHER)[0]
+
+    def ask(name: str, method: Callable[[str], object], key: str) -> object:
+        asked.append(f"{name} {key}")
+        return method(key)
+
+    for name in ("list", "get"):
+        monkeypatch.setattr(store, name, partial(ask, name, getattr(store, name)))
+    wanted = [SOURCE, OTHER, "0" * 64]
+    assert jobs.latest_of(wanted) == {SOURCE: ended, OTHER: queued}
+    assert sorted(asked) == ["get jobs/" + each.id + ".json" for each in (ended, queued)] + [
+        "list jobs/"
+    ]
+    asked.clear()
+    running = jobs.change(queued, state=RUNNING)
+    asked.clear()
+    # What has ended never changes; what has not is read again.
+    assert jobs.latest_of(wanted) == {SOURCE: ended, OTHER: running}
+    assert sorted(asked) == [f"get jobs/{queued.id}.json", "list jobs/"]
+    # Another job in its place is told from it.
+    store.delete(f"jobs/{ended.id}.json")
+    store.delete("jobs/0123456789abcdef-000001.json")
+    anew = jobs.start(SOURCE)[0]
+    assert jobs.latest_of(wanted)[SOURCE] == anew
 
 
 def test_an_active_job_is_joined_and_an_ended_one_is_not(jobs: Jobs) -> None:

@@ -81,7 +81,7 @@ class Index:
     def __len__(self) -> int:
         return len(self.columns["path"])
 
-    @property
+    @cached_property
     def language(self) -> Spelling:
         """How its paths are written."""
         return of_kind(self.snapshot.revision.source.kind)

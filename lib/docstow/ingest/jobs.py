@@ -12,9 +12,10 @@ import json
 import re
 import zlib
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime, timedelta
+from itertools import islice
 from typing import Any, NoReturn
 
 from docstow.core import auth
@@ -35,6 +36,9 @@ from docstow.store.update import Codec, attempts, update
 from docstow.text.invisible import INVISIBLE
 
 SCHEMA = 1
+#: Of so many jobs the newest of several sources are found in one list of all; so many that have
+#: ended are kept in memory.
+_MOST_LISTED, _MOST_ENDED = 2000, 1000
 #: So many errors of a job are kept one by one.
 ERRORS_KEPT = 100
 
@@ -284,6 +288,7 @@ class Jobs:
         self._held = held
         self._resumes = resumes
         self._finished = _FinishedJobs(store)
+        self._ended: dict[str, tuple[Entry, Job]] = {}
 
     def start(
         self,
@@ -379,8 +384,44 @@ class Jobs:
 
     def latest(self, source_id: str) -> Job | None:
         """Return the newest job of a source, or None."""
-        keys = self._keys(source_id)
-        return self._read(keys[-1]) if keys else None
+        return self.latest_of([source_id]).get(source_id)
+
+    def latest_of(self, source_ids: Sequence[str]) -> dict[str, Job]:
+        """Return the newest job of each of some sources that has one.
+
+        Several are looked for in one list of all jobs, unless there are very many; those that
+        have ended are read once, since they never change.
+        """
+        prefixes = {each: f"{PREFIX}{each[:16]}-" for each in source_ids}
+        listed: list[Entry] | None = None
+        if len(prefixes) > 1:
+            listed = list(islice(self._store.list(PREFIX), _MOST_LISTED + 1))
+        if listed is None or len(listed) > _MOST_LISTED:
+            lists = in_parallel(
+                lambda prefix: list(self._store.list(prefix)), list(prefixes.values())
+            )
+            newest = {each[-1].key.rpartition("-")[0]: each[-1] for each in lists if each}
+        else:
+            newest = {each.key.rpartition("-")[0]: each for each in listed}
+        found = {
+            source_id: entry
+            for source_id, prefix in prefixes.items()
+            if (entry := newest.get(prefix[:-1])) is not None
+        }
+        jobs = in_parallel(self._read_listed, list(found.values()))
+        return {name: job for name, job in zip(found, jobs, strict=True) if job is not None}
+
+    def _read_listed(self, entry: Entry) -> Job | None:
+        """Return a job that was listed, from memory where it had ended as it was last read."""
+        known = self._ended.get(entry.key)
+        if known is not None and known[0] == entry:
+            return known[1] if self._seen(known[1]) else None
+        job = self._read(entry.key)
+        if job is not None and not job.active:
+            if len(self._ended) >= _MOST_ENDED:
+                self._ended.clear()
+            self._ended[entry.key] = (entry, job)
+        return job
 
     def of(self, source_id: str) -> Iterator[Job]:
         """Yield the jobs of a source that are kept, the newest first, each read when it is due."""

@@ -274,18 +274,27 @@ def describe_all(
     services: SourceServices, registrations: Sequence[Registration]
 ) -> list[dict[str, Any]]:
     """Describe registrations and what answers for each; the store is asked for several at once."""
+    jobs = services.jobs.latest_of([each.id for each in registrations])
     return in_parallel(
-        lambda each: describe(each) | describe_state(services.prose, services.jobs, each),
+        lambda each: (
+            describe(each) | _describe_state(services.prose, services.jobs, each, jobs.get(each.id))
+        ),
         registrations,
     )
 
 
 def describe_state(prose: Prose, jobs: Jobs, registration: Registration) -> dict[str, Any]:
     """Describe what answers for a source, and its newest job; nothing of what there is not."""
+    return _describe_state(prose, jobs, registration, jobs.latest(registration.id))
+
+
+def _describe_state(
+    prose: Prose, jobs: Jobs, registration: Registration, job: Job | None
+) -> dict[str, Any]:
     members: dict[str, Any] = {}
     if kind_of(registration.kind).has_pages and (newest := prose.newest(registration)):
         members |= _describe_snapshot(newest)
-    if job := jobs.latest(registration.id):
+    if job is not None:
         members["job"] = _shorten(described := describe_job(job, jobs))
         members |= {"notice": described["notice"]} if "notice" in described else {}
     return members

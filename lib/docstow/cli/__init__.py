@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from docstow import __version__
 from docstow.cli import add, connect, ingest, look, store
 from docstow.cli.interrupt import STATUS, Interrupts
+from docstow.cli.out import Out
 from docstow.core import auth
 from docstow.core.errors import DocstowError, InvalidParameter, SnapshotNotFound, SourceNotFound
 from docstow.core.logs import configure
@@ -51,6 +52,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             stream.reconfigure(encoding="utf-8", errors=stream.errors)
     options = command_line.parse(sys.argv[1:] if arguments is None else arguments)
     limit_blas()
+    options.out = Out(as_json=options.as_json)
     flags = {name: value for name, value in vars(options).items() if name in FIELDS}
     try:
         settings = load(flags, os.environ, options.config)
@@ -80,7 +82,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _serve(runtime: Runtime, options: argparse.Namespace) -> int:
     wanted = options.pre_ingest
     packages = preload.select_packages(wanted or ["50"]) if wanted is not None else []
-    compat = runtime.compat if runtime.settings.compat else []
+    if runtime.settings.compat:
+        _ = runtime.compat  # refuses what is not known before anything begins
     runtime.check_store()
     runtime.ingest_sample()
     runtime.requeue()
@@ -98,8 +101,23 @@ def _serve(runtime: Runtime, options: argparse.Namespace) -> int:
     listener = listen(settings.host, settings.port)
     host, port = listener.getsockname()[:2]
     url = f"http://[{host}]:{port}/mcp" if ":" in host else f"http://{host}:{port}/mcp"
+    if options.out.as_json:
+        closed = runtime.policy == auth.CLOSED
+        body = {"version": __version__, "url": url, "store": runtime.location, "closed": closed}
+        options.out.tell(body, "")
+    else:
+        _print_address(runtime, url)
+    if packages:
+        runtime.preload_packages(packages)
+    runtime.keep_up()
+    run(runtime.served_app, listener, settings.log_level)
+    return 0
+
+
+def _print_address(runtime: Runtime, url: str) -> None:
+    """Print where a server listens, and what clients need."""
     print(f"docstow {__version__} serves MCP at {url}")
-    for system, _ in compat:
+    for system, _ in runtime.compat if runtime.settings.compat else []:
         print(f"As {system.name}: {url.removesuffix('/mcp')}{system.root}")
     print(f"Store: {runtime.location}")
     if runtime.policy == auth.CLOSED:
@@ -107,11 +125,6 @@ def _serve(runtime: Runtime, options: argparse.Namespace) -> int:
     print("Add it to a client:")
     print(f"  claude mcp add --transport http docstow {url}")
     print(f'  {{"mcpServers": {{"docstow": {{"type": "http", "url": "{url}"}}}}}}', flush=True)
-    if packages:
-        runtime.preload_packages(packages)
-    runtime.keep_up()
-    run(runtime.served_app, listener, settings.log_level)
-    return 0
 
 
 def _protocol(runtime: Runtime, options: argparse.Namespace) -> Protocol:
@@ -145,7 +158,8 @@ def _export(runtime: Runtime, options: argparse.Namespace) -> int:
         into = options.into or Path(stem)
         parts = ((piece.file, piece.text) for form in forms for piece in export.pieces(form))
         outfiles.write_folder(into, parts, force=options.force)
-    print(f"{export.title} as {options.format}: {into}")
+    body = {"title": export.title, "format": options.format, "into": str(into)}
+    options.out.tell(body, f"{export.title} as {options.format}: {into}")
     return 0
 
 
@@ -169,13 +183,15 @@ def _push(runtime: Runtime, options: argparse.Namespace) -> int:
         dry_run=options.dry_run,
     )
     counts = {"added": done.added, "replaced": done.replaced, "removed": done.removed}
-    if options.dry_run:
+    if options.dry_run and not options.out.as_json:
         for what, paths in counts.items():
             print("".join(f"would be {what}: {path}\n" for path in paths), end="")
     told = ", ".join(f"{len(paths)} {what}" for what, paths in counts.items())
     named = options.knowledge or export.title
     into = f"{named} ({done.knowledge or 'not made yet'})"
-    print(f"{into}: {told}, {done.unchanged} unchanged{' (dry run)' * options.dry_run}")
+    body = {**counts, "unchanged": done.unchanged, "failed": done.failed, "knowledge": into}
+    told += f", {done.unchanged} unchanged{' (dry run)' * options.dry_run}"
+    options.out.tell(body, f"{into}: {told}")
     for path, reason in done.failed.items():
         print(f"docstow: {path}: {reason}", file=sys.stderr)
     return 1 if done.failed else 0
@@ -205,7 +221,8 @@ def _fetch_model(runtime: Runtime, options: argparse.Namespace) -> int:
     chosen = parse_choice(options.id, runtime.settings.model_precision)
     if chosen.kind != "hub":
         raise InvalidParameter("ID", f"{options.id} is no model of the hub; give OWNER/NAME")
-    print(runtime.models.fetch(chosen, options.into))
+    folder = str(runtime.models.fetch(chosen, options.into))
+    options.out.tell({"folder": folder}, folder)
     return 0
 
 
@@ -236,6 +253,9 @@ def _new_token(runtime: Runtime, options: argparse.Namespace) -> int:
         entry += f":{SEPARATOR.join(options.sources)}"
     # Refuses what could not be read back.
     auth.parse(re.split(r"[\s,]", entry), exposed=True, kinds=visible_kinds)
+    if options.out.as_json:
+        options.out.tell({"token": token, "entry": entry}, "")
+        return 0
     print(token)
     print(f"{entry}  # for DOCSTOW_AUTH; the token above is shown this once", file=sys.stderr)
     return 0
@@ -244,7 +264,7 @@ def _new_token(runtime: Runtime, options: argparse.Namespace) -> int:
 def _add(runtime: Runtime, options: argparse.Namespace) -> int:
     def perform(words: Sequence[str]) -> int:
         chosen = command_line.parse(words)
-        chosen.interrupts = options.interrupts
+        chosen.interrupts, chosen.out = options.interrupts, options.out
         try:
             return COMMANDS[chosen.command](runtime, chosen)
         except DocstowError as error:

@@ -49,7 +49,8 @@ def connect(runtime: Runtime, options: argparse.Namespace) -> int:
     if options.skill:
         _write_skill(client, options)
     if server.token and not os.environ.get(TOKEN_VARIABLE):
-        print(f"Set {TOKEN_VARIABLE} to the token where {client.title} is started.")
+        told = f"Set {TOKEN_VARIABLE} to the token where {client.title} is started."
+        print(told, file=sys.stderr if options.out.as_json else sys.stdout)
     return 0
 
 
@@ -86,7 +87,10 @@ def _path(client: Client, options: argparse.Namespace) -> Path:
 
 def _show(client: Client, server: Server, options: argparse.Namespace) -> None:
     """Print what is to be entered, and where."""
-    if client.form == "hand":
+    if options.out.as_json:
+        file = None if client.form == "hand" else str(_path(client, options))
+        options.out.tell({"client": client.title, "file": file, "entry": client.entry(server)}, "")
+    elif client.form == "hand":
         print(json.dumps(client.entry(server), indent=2))
     else:
         print(_connected(client, server, ""), end="")
@@ -149,15 +153,13 @@ def _change(client: Client, options: argparse.Namespace, change: Callable[[str],
     except (OSError, UnicodeDecodeError, UnreadableInput) as error:
         raise InvalidParameter("client", f"{path} stays as it is: {error}") from error
     if after == before:
-        print(f"{path}: nothing to change.")
+        options.out.tell({"file": str(path), "changed": False}, f"{path}: nothing to change.")
         return
     if options.dry_run:
         names = (str(path), str(path))
-        sys.stdout.writelines(
-            difflib.unified_diff(
-                before.splitlines(keepends=True), after.splitlines(keepends=True), *names
-            )
-        )
+        lines = before.splitlines(keepends=True), after.splitlines(keepends=True)
+        diff = "".join(difflib.unified_diff(*lines, *names))
+        options.out.tell({"file": str(path), "diff": diff}, diff.removesuffix("\n"))
         return
     former = path.with_name(path.name + _BACKUP)
     if before:
@@ -167,7 +169,8 @@ def _change(client: Client, options: argparse.Namespace, change: Callable[[str],
     else:
         place.unlink(missing_ok=True)
     told = f"; the former state is {former.name}" if before else ""
-    print(f"{path}: changed{told}.")
+    body = {"file": str(path), "changed": True, "former": str(former) if before else None}
+    options.out.tell(body, f"{path}: changed{told}.")
 
 
 def _replace(path: Path, text: str) -> None:
@@ -191,7 +194,7 @@ def _write_skill(client: Client, options: argparse.Namespace) -> None:
     path = (options.project or Path.home()) / folder / _SKILL
     text = resources.files("docstow.cli").joinpath("skill.md").read_text("utf-8")
     if options.dry_run:
-        print(f"{path} would be written.")
+        options.out.tell({"file": str(path), "text": text}, f"{path} would be written.")
         return
     _replace(path, text)
-    print(f"{path}: written.")
+    options.out.tell({"file": str(path), "changed": True}, f"{path}: written.")

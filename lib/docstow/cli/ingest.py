@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from docstow.cli.out import Out
 from docstow.cli.progress import State, shown
 from docstow.core.errors import (
     CrateNotFound,
@@ -27,7 +28,6 @@ from docstow.sources import kind_of, kinds, limit_notice
 from docstow.tools.sources import describe, describe_state
 
 if TYPE_CHECKING:
-    from docstow.cli.interrupt import Interrupts
     from docstow.core.model import Snapshot, Source
     from docstow.ingest.packages import InstalledPackage
     from docstow.languages import Language
@@ -52,14 +52,14 @@ def ingest_crates(runtime: Runtime, options: argparse.Namespace) -> int:
     if not crates:
         raise InvalidParameter("NAME", "name a crate, or give a list of crates with --file")
     if not runtime.settings.queue_url:
-        return _ingest_each(crates, stow, options.interrupts, _again("ingest", "crate"))
+        return _ingest_each(crates, stow, options, _again("ingest", "crate"))
 
     def resolve(word: str) -> tuple[Source, bool]:
         name, _, requirement = word.partition("@")
         revision, snapshot = runtime.resolver.resolve(name, requirement)
         return revision.source, snapshot is not None
 
-    return _send(runtime, crates, resolve)
+    return _send(runtime, crates, resolve, options.out)
 
 
 def ingest_packages(runtime: Runtime, options: argparse.Namespace) -> int:
@@ -73,7 +73,7 @@ def ingest_packages(runtime: Runtime, options: argparse.Namespace) -> int:
 
     if not runtime.settings.queue_url:
         again = _again("ingest", "package")
-        return _ingest_each(options.packages, stow, options.interrupts, again)
+        return _ingest_each(options.packages, stow, options, again)
 
     def resolve(word: str) -> tuple[Source, bool]:
         language, name, requirement = _package(word)
@@ -83,7 +83,7 @@ def ingest_packages(runtime: Runtime, options: argparse.Namespace) -> int:
             source = runtime.installed.registry(language).resolve(name, requirement).source
         return source, runtime.snapshots.answering(source) is not None
 
-    return _send(runtime, options.packages, resolve)
+    return _send(runtime, options.packages, resolve, options.out)
 
 
 def ingest_descriptions(runtime: Runtime, options: argparse.Namespace) -> int:
@@ -111,7 +111,8 @@ def ingest_descriptions(runtime: Runtime, options: argparse.Namespace) -> int:
                     print_error(found, f"{name}: ")
                 show(State(number, len(names), estimated=True, failed=failures))
         known = len(names) - number
-        print(f"{language.name}: {number} packages asked for, {known} known already", flush=True)
+        told = f"{language.name}: {number} packages asked for, {known} known already"
+        options.out.tell({"language": language.name, "asked": number, "known": known}, told)
     return 1 if failures else 0
 
 
@@ -133,7 +134,7 @@ def ingest_files(runtime: Runtime, options: argparse.Namespace) -> int:
     """Ingest rustdoc JSON files."""
     files = runtime.rustdoc_files(options.files, version=options.version)
     again = _again("ingest", "rustdoc")
-    return _ingest_each(options.files, files.ingest, options.interrupts, again)
+    return _ingest_each(options.files, files.ingest, options, again)
 
 
 def ingest_std(runtime: Runtime, options: argparse.Namespace) -> int:
@@ -142,7 +143,7 @@ def ingest_std(runtime: Runtime, options: argparse.Namespace) -> int:
 
     files = standard_library(options.toolchain)
     again = _again("ingest", "rustdoc")
-    return _ingest_each(files, runtime.rustdoc_files(files).ingest, options.interrupts, again)
+    return _ingest_each(files, runtime.rustdoc_files(files).ingest, options, again)
 
 
 def ingest_project(runtime: Runtime, options: argparse.Namespace) -> int:
@@ -154,13 +155,13 @@ def ingest_project(runtime: Runtime, options: argparse.Namespace) -> int:
         named = [word for each in left for word in ("--package", each.package.name)]
         return shlex.join(["docstow", "ingest", "project", str(options.folder), *named])
 
-    return _ingest_each(found, installed.ingest, options.interrupts, again)
+    return _ingest_each(found, installed.ingest, options, again)
 
 
 def _ingest_each(
     things: Sequence[_T],
     stow: Callable[[_T], Snapshot],
-    interrupts: Interrupts,
+    options: argparse.Namespace,
     command: Callable[[Sequence[_T]], str],
 ) -> int:
     """Ingest one after the other; one that fails is reported and does not stop the rest.
@@ -168,11 +169,11 @@ def _ingest_each(
     Args:
         things: what to ingest.
         stow: ingests one.
-        interrupts: is told how to go on.
+        options: how to print, and what is told how to go on.
         command: returns the command that ingests the rest.
     """
     failures = number = 0
-    interrupts.advice = lambda: (
+    options.interrupts.advice = lambda: (
         f"{number} of {len(things)} are done; go on with: {command(things[number:])}"
     )
     with shown("ingest", "done") as show:
@@ -189,11 +190,11 @@ def _ingest_each(
                 print_error(error, f"{thing}: ")
                 continue
             counts = snapshot.counts
-            print(
-                f"{snapshot.revision.source.key}: {counts['documents']} documents, "
-                f"{counts['examples']} examples, snapshot {snapshot.id[:12]}, "
-                f"{time.monotonic() - begun:.1f} s",
-                flush=True,
+            took_s, key = time.monotonic() - begun, snapshot.revision.source.key
+            options.out.tell(
+                {"source": key, "snapshot": snapshot.id, "counts": counts, "seconds": took_s},
+                f"{key}: {counts['documents']} documents, {counts['examples']} examples, "
+                f"snapshot {snapshot.id[:12]}, {took_s:.1f} s",
             )
     return 1 if failures else 0
 
@@ -254,13 +255,14 @@ def ingest_prose(runtime: Runtime, options: argparse.Namespace) -> int:
             )
         return 1
     _print_coverage(job.coverage)
-    counts = job.counts
-    print(
+    counts, took_s = job.counts, time.monotonic() - begun
+    options.out.tell(
+        {**created, "job": job.body(), "seconds": took_s},
         f"{created['kind']} {created['uri']}: {counts['documents']} documents, "
         f"{counts['chunks']} chunks ({counts['new']} new, {counts['changed']} changed, "
         f"{counts['unchanged']} unchanged, {counts['gone']} gone, {job.error_count} failed; "
         f"{counts['embedded']} vectors made, {counts['reused']} reused), "
-        f"snapshot {job.snapshot_id[:12]}, {time.monotonic() - begun:.1f} s"
+        f"snapshot {job.snapshot_id[:12]}, {took_s:.1f} s",
     )
     return 0
 
@@ -335,15 +337,24 @@ def _headers(words: Sequence[str]) -> dict[str, str]:
 
 def list_sources(runtime: Runtime, options: argparse.Namespace) -> int:
     """Print one line for each registered source."""
-    del options
+    found: list[dict[str, Any]] = []
     cursor: str | None = ""
     while cursor is not None:
         page = runtime.toolbox.call("list_sources", {"cursor": cursor}).structured or {}
-        for each in page["results"]:
-            state = each["job"]["state"] if "job" in each else "never synced"
-            holds = f"{each['documents']} documents" if "documents" in each else "nothing"
-            print(f"{each['source_id'][:12]}  {each['kind']}  {each['uri']}  {holds}, {state}")
+        found += page["results"]
         cursor = page["cursor"]
+    rows = [
+        (
+            each["source_id"][:12],
+            each["kind"],
+            each["uri"],
+            f"{each['documents']} documents" if "documents" in each else "nothing",
+            each["job"]["state"] if "job" in each else "never synced",
+        )
+        for each in found
+    ]
+    plain = (f"{'  '.join(row[:4])}, {row[4]}" for row in rows)
+    options.out.table(found, ("id", "kind", "uri", "holds", "last sync"), rows, plain)
     return 0
 
 
@@ -360,23 +371,32 @@ def show_source(runtime: Runtime, options: argparse.Namespace) -> int:
 def delete_source(runtime: Runtime, options: argparse.Namespace) -> int:
     """Delete a source and its pages."""
     deleted = runtime.registry.delete(options.source)
-    print(f"{deleted.kind} {deleted.uri}: deleted")
+    body = {"deleted": deleted.id, "kind": deleted.kind, "uri": deleted.uri}
+    options.out.tell(body, f"{deleted.kind} {deleted.uri}: deleted")
     return 0
 
 
 def list_jobs(runtime: Runtime, options: argparse.Namespace) -> int:
     """Print one line for each job, the newest first."""
-    for job in runtime.jobs.all():
-        if options.state in (None, job.state):
-            print(_line(job))
+    jobs = [job for job in runtime.jobs.all() if options.state in (None, job.state)]
+    rows = ((*_cells(job), _reason(job)) for job in jobs)
+    header = ("id", "begun", "kind", "of", "state", "reason")
+    options.out.table((job.body() for job in jobs), header, rows, map(_line, jobs))
     return 0
 
 
-def _line(job: Job) -> str:
+def _cells(job: Job) -> tuple[str, ...]:
     about = job.source.key if job.source else job.source_id[:12]
-    reason = f": {job.errors[0].message}" if job.state == FAILED and job.errors else ""
-    when = job.created_at.isoformat(timespec="seconds")
-    return f"{job.id}  {when}  {job.kind}  {about}  {job.state}{reason}"
+    return job.id, job.created_at.isoformat(timespec="seconds"), job.kind, about, job.state
+
+
+def _reason(job: Job) -> str:
+    return job.errors[0].message if job.state == FAILED and job.errors else ""
+
+
+def _line(job: Job) -> str:
+    reason = _reason(job)
+    return "  ".join(_cells(job)) + (f": {reason}" if reason else "")
 
 
 def show_job(runtime: Runtime, options: argparse.Namespace) -> int:
@@ -408,12 +428,15 @@ def redrive_jobs(runtime: Runtime, options: argparse.Namespace) -> int:
         while not runtime.settings.queue_url and (job := runtime.sync.wait(job.id, 60)).active:
             print(_line(job), file=sys.stderr, flush=True)
         failures += job.state == FAILED
-        print(_line(job), flush=True)
+        options.out.tell(job.body(), _line(job))
     return 1 if failures else 0
 
 
 def _send(
-    runtime: Runtime, words: Sequence[str], resolve: Callable[[str], tuple[Source, bool]]
+    runtime: Runtime,
+    words: Sequence[str],
+    resolve: Callable[[str], tuple[Source, bool]],
+    out: Out,
 ) -> int:
     """Send crates or packages to the queue, whose workers ingest them."""
     failures = 0
@@ -422,7 +445,8 @@ def _send(
             failures += 1
             print(f"docstow: {word}: {outcome.code}: {outcome.message}", file=sys.stderr)
         else:
-            print(_line(outcome) if outcome else f"{word}: is stowed already", flush=True)
+            told = _line(outcome) if outcome else f"{word}: is stowed already"
+            out.tell({"asked": word, "job": outcome.body() if outcome else None}, told)
     return 1 if failures else 0
 
 

@@ -15,7 +15,9 @@ from docstow.core.errors import InvalidParameter
 from docstow.core.similar import similar_names
 
 if TYPE_CHECKING:
+    from docstow.cli.out import Out
     from docstow.runtime import Runtime
+    from docstow.tools import Answer
 
 #: What the answer to a question may have, in tokens.
 _TOKENS = 2500
@@ -43,10 +45,14 @@ def search(runtime: Runtime, options: argparse.Namespace) -> int:
     found = runtime.toolbox.call("ask", asked).structured or {}
     if "notice" in found:
         print(f"docstow: {found['notice']}", file=sys.stderr)
-    for number, each in enumerate(found["results"][: max(1, options.top_k)], 1):
+    results = found["results"][: max(1, options.top_k)]
+    if options.out.as_json:
+        options.out.tell({**found, "results": results}, "")
+        return 0
+    for number, each in enumerate(results, 1):
         version = f" {each['version']}" if each.get("version") else ""
-        print(f"{number}. {each['title']} ({each['source']}{version})")
-        print(f"   {each['url']}")
+        title = f"{number}. {each['title']} ({each['source']}{version})"
+        options.out.tell(each, f"{title}\n   {each['url']}", style="bold")
         lines = [line for line in each["text"].splitlines() if line.strip()]
         print("".join(f"   {line}\n" for line in lines[:_LINES]))
     return 0
@@ -58,9 +64,12 @@ def _search_sources(runtime: Runtime, options: argparse.Namespace) -> int:
     found = runtime.toolbox.call("search_docs", {**arguments, **limits}).structured or {}
     if "notice" in found:
         print(f"docstow: {found['notice']}", file=sys.stderr)
+    if options.out.as_json:
+        options.out.tell(found, "")
+        return 0
     for number, hit in enumerate(found["results"], 1):
-        print(f"{number}. {hit['heading_path'] or hit['title']} ({hit['source']})")
-        print(f"   {hit['url'] or hit['doc_id']}")
+        title = f"{number}. {hit['heading_path'] or hit['title']} ({hit['source']})"
+        options.out.tell(hit, f"{title}\n   {hit['url'] or hit['doc_id']}", style="bold")
         print(f"   {' '.join(hit['snippet'].split())}\n")
     return 0
 
@@ -70,13 +79,17 @@ def show(runtime: Runtime, options: argparse.Namespace) -> int:
     runtime.ingest_sample()
     where, _, version = options.what.partition("@")
     if "://" in options.what or re.fullmatch(r"[0-9a-f]{12,}(?:#.*)?", options.what):
-        print(runtime.toolbox.call("get_doc", {"doc": options.what}).render())
+        _show_whole(runtime.toolbox.call("get_doc", {"doc": options.what}), options.out)
         return 0
     package = options.package or (_package(where) if options.language else "")
     given = {"package": package, "version": version, "language": options.language}
     asked = {"item_path": where} | {name: each for name, each in given.items() if each}
-    print(runtime.toolbox.call("get_item_doc", asked).render())
+    _show_whole(runtime.toolbox.call("get_item_doc", asked), options.out)
     return 0
+
+
+def _show_whole(answer: Answer, out: Out) -> None:
+    out.tell(answer.structured or {"text": answer.text}, answer.render())
 
 
 def _package(path: str) -> str:
@@ -94,10 +107,11 @@ def diff(runtime: Runtime, options: argparse.Namespace) -> int:
     while cursor is not None:
         page = runtime.toolbox.call("diff_versions", {**asked, "cursor": cursor}).structured or {}
         if not cursor:
-            print(f"{name} {page['from']['answered']} → {page['answered']}")
-            print(page["verdict"]["summary"])
+            told = f"{name} {page['from']['answered']} → {page['answered']}"
+            about = {key: page[key] for key in ("from", "answered", "verdict")}
+            options.out.tell(about, f"{told}\n{page['verdict']['summary']}", style="bold")
         for each in page["results"]:
-            print(_change(each))
+            options.out.tell(each, _change(each), style=each["class"])
         cursor = page["cursor"]
     return 0
 
@@ -121,13 +135,14 @@ def verify(runtime: Runtime, options: argparse.Namespace) -> int:
     wrong = [each for _, each in found if _LEVELS[each["status"]] == "error"]
     if options.format == "sarif":
         print(json.dumps(_sarif(found), indent=1, ensure_ascii=False))
-    elif options.format == "json":
+    elif options.format == "json" or options.out.as_json:
         for path, each in found:
             print(json.dumps({"file": str(path), **each}, ensure_ascii=False))
     else:
         for path, each in found:
             place = f"{path}:{each['line']}:{each.get('column', 1)}"
-            print(f"{place}: {each['status']}: {each.get('message', each['name'])}")
+            told = f"{place}: {each['status']}: {each.get('message', each['name'])}"
+            options.out.tell(each, told, style=each["status"])
     return 1 if wrong else 0
 
 

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from docstow.ops.evict import StoredSource
     from docstow.runtime import Runtime
 
+#: The columns of a table of sources that are numbers.
+_NUMBERS = (2, 3)
 _UNITS = ("B", "KiB", "MiB", "GiB")
 
 
@@ -26,10 +28,8 @@ def list_sources(runtime: Runtime, options: argparse.Namespace) -> int:
     lines = sorted(
         runtime.upkeep().list_sources(), key=lambda e: (e.used, e.source.key), reverse=True
     )
-    if options.json:
-        return _json([_fields(line) for line in lines])
-    rows = [("source", "snapshot", "documents", "bytes", "last used", "pinned")]
-    rows += [
+    header = ("source", "snapshot", "documents", "bytes", "last used", "pinned")
+    rows = [
         (
             line.source.key,
             line.snapshot[:12] or "-",
@@ -40,13 +40,15 @@ def list_sources(runtime: Runtime, options: argparse.Namespace) -> int:
         )
         for line in lines
     ]
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    for row in rows:
-        cells = (
-            text.rjust(width) if number in (2, 3) else text.ljust(width)
+    widths = [max(map(len, column)) for column in zip(header, *rows, strict=True)]
+    plain = (
+        "  ".join(
+            text.rjust(width) if number in _NUMBERS else text.ljust(width)
             for number, (text, width) in enumerate(zip(row, widths, strict=True))
-        )
-        print("  ".join(cells).rstrip())
+        ).rstrip()
+        for row in (header, *rows)
+    )
+    options.out.table(map(_fields, lines), header, rows, plain, numbers=_NUMBERS)
     return 0
 
 
@@ -59,7 +61,7 @@ def size(runtime: Runtime, options: argparse.Namespace) -> int:
         kind["sources"] += 1
         kind["bytes"] += line.bytes
     total, limit = sum(line.bytes for line in lines), runtime.settings.store_limit
-    if options.json:
+    if options.out.as_json:
         return _json({"bytes": total, "limit": limit, "sources": len(lines), "kinds": kinds})
     for name, kind in sorted(kinds.items()):
         print(f"{name}: {kind['sources']} sources, {_human(kind['bytes'])}")
@@ -70,7 +72,7 @@ def size(runtime: Runtime, options: argparse.Namespace) -> int:
 def evict(runtime: Runtime, options: argparse.Namespace) -> int:
     """Evict the sources that were not used for longest, and print them."""
     evicted = runtime.upkeep().evict()
-    if options.json:
+    if options.out.as_json:
         return _json([_fields(line) for line in evicted])
     for line in evicted:
         print(f"{line.source.key}: {_human(line.bytes)}, last used {line.used}")
@@ -89,7 +91,7 @@ def sweep(runtime: Runtime, options: argparse.Namespace) -> int:
             "--grace-hours", f"must be a number of hours, not {options.grace_hours}"
         )
     swept = runtime.upkeep(grace).sweep()
-    if options.json:
+    if options.out.as_json:
         return _json(asdict(swept))
     print(
         f"{swept.deleted} objects deleted, {_human(swept.bytes)}; {swept.dead} wait until readers"
@@ -106,7 +108,7 @@ def upkeep(runtime: Runtime, options: argparse.Namespace) -> int:
     if not runtime.settings.queue_url:
         for job in (*done.sent.synced, *done.sent.again):
             runtime.sync.wait(job, float("inf"))
-    if options.json:
+    if options.out.as_json:
         body = {**asdict(done), "evicted": [_fields(line) for line in done.evicted]}
         _json(body)
         return 1 if done.failed else 0
@@ -140,7 +142,7 @@ def verify(runtime: Runtime, options: argparse.Namespace) -> int:
 
         # What the catalogue derives from is whole now.
         CatalogUpkeep(runtime.catalog, runtime.snapshots).rebuild(kinds())
-    if options.json:
+    if options.out.as_json:
         body = {
             **{name: value for name, value in asdict(verified).items() if name != "faults"},
             "faults": [_fault(each) for each in found],
@@ -178,6 +180,9 @@ def export_bundle(runtime: Runtime, options: argparse.Namespace) -> int:
     )
     entries = export.list_all() if options.all else [export.find(w) for w in options.sources]
     done = export.write(entries, options.file, force=options.force)
+    if options.out.as_json:
+        body = {"file": str(options.file), "sha256": done.sha256, "bytes": done.manifest.size}
+        return _json(body | {"sources": [entry.title for entry in done.manifest.entries]})
     for entry in done.manifest.entries:
         print(f"{entry.title}: {_short(entry.snapshot)}")
     print(f"{options.file}: {len(done.manifest.files)} files, {done.manifest.size / MIB:.1f} MiB")
@@ -206,7 +211,14 @@ def import_bundle(runtime: Runtime, options: argparse.Namespace) -> int:
     for done in bundles.run(options.file, sha256=options.sha256):
         failures += done.failed
         state = f"skipped: {done.skipped}" if done.skipped else _short(done.entry.snapshot)
-        print("; ".join((f"{done.entry.title}: {state}", *done.notes)), flush=True)
+        body = {
+            "source": done.entry.title,
+            "snapshot": done.entry.snapshot,
+            "skipped": done.skipped,
+            "failed": done.failed,
+            "notes": list(done.notes),
+        }
+        options.out.tell(body, "; ".join((f"{done.entry.title}: {state}", *done.notes)))
     return 1 if failures else 0
 
 

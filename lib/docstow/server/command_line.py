@@ -64,6 +64,7 @@ def _common(*, settings_in_help: bool) -> argparse.ArgumentParser:
     """Build what every command takes: the settings, and the file that has them."""
     common = argparse.ArgumentParser(add_help=False)
     common.add_argument("--config", type=Path, metavar="FILE", help="a TOML file with settings")
+    common.add_argument("--json", action="store_true", dest="as_json", help="print JSON")
     common.add_argument(ALL, action="store_true", help="this, and every setting")
     group = common.add_argument_group("settings (also in the file, or as DOCSTOW_NAME)")
     for name, field in FIELDS.items():
@@ -481,7 +482,6 @@ def _add_store(command: argparse.ArgumentParser, common: argparse.ArgumentParser
         ("verify", "check that all that is promised is there, whole"),
     ):
         added = verbs.add_parser(verb, parents=[common], **_help(text))
-        added.add_argument("--json", action="store_true", help="for machines")
         if verb == "sweep":
             hours = "how long readers may go on with what was given up; default: 24"
             added.add_argument("--grace-hours", default="24", metavar="N", help=hours)
@@ -535,7 +535,7 @@ def _commands(command: argparse.ArgumentParser, above: str) -> Iterator[dict[str
 
 def _arguments(command: argparse.ArgumentParser) -> Iterator[dict[str, Any]]:
     for action in _actions(command):
-        if action.dest in FIELDS or action.dest in ("help", "help_all", "config"):
+        if action.dest in FIELDS or action.dest in ("help", "help_all", "config", "as_json"):
             continue
         yield {
             "name": action.option_strings[-1] if action.option_strings else action.metavar,

@@ -25,7 +25,15 @@ hypothesis.settings.register_profile("fuzz", max_examples=most, deadline=None)
 hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
 
 #: Fixtures that need a package registry, and Node for some.
-NETWORK = {"judge", "more_python_project", "node_resolver", "npm", "npm_more_root", "npm_root"}
+NETWORK = {
+    "axe",
+    "judge",
+    "more_python_project",
+    "node_resolver",
+    "npm",
+    "npm_more_root",
+    "npm_root",
+}
 NETWORK |= {"pnpm_root", "python_project", "python_resolver", "python_surfaces", "two_versions"}
 #: Fixtures over whole crates, an S3 server, and a browser.
 SLOW = {"bucket", "chromium", "corpus", "crates", "minilm", "rust_runtime"}

@@ -27,6 +27,8 @@ PINNED: dict[str, str] = json.loads((NPM / "package.json").read_text("utf-8"))["
 NPM_MORE = SUPPORT / "npm-more"
 #: pnpm itself, pinned likewise, and the lock file of the workspace that it installs.
 PNPM = SUPPORT / "pnpm"
+#: What checks pages for accessibility, pinned likewise.
+AXE = SUPPORT / "axe"
 SCRIPTS = Path(sysconfig.get_path("scripts"))
 
 
@@ -73,6 +75,13 @@ def _installed(factory: pytest.TempPathFactory, wanted: Path) -> Path:
 def npm_root(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A project whose packages npm has installed."""
     return _installed(tmp_path_factory, NPM)
+
+
+@pytest.fixture(scope="session")
+def axe(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The script of axe-core."""
+    folder = _installed(tmp_path_factory, AXE)
+    return (folder / "node_modules" / "axe-core" / "axe.min.js").read_text("utf-8")
 
 
 @pytest.fixture(scope="session")

@@ -5,6 +5,7 @@ The forms are those of the clients' own documentation in November 2026.
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 from collections.abc import Callable, Mapping
@@ -229,3 +230,15 @@ CLIENTS: Mapping[str, Client] = {
 def path_of(client: Client, project: Path | None) -> Path:
     """Return the file of a client: in a project, else the user's."""
     return project / client.project if project is not None else Path.home() / client.user
+
+
+def render_entry(client: Client, server: Server) -> str:
+    """Return a whole file of a client that knows one server alone, as people copy it."""
+    entry: Any = client.entry(server)
+    if client.form == "toml":
+        lines = [f"{key} = {json.dumps(value)}" for key, value in entry.items()]
+        return "\n".join([f"[{client.keys[0]}.{NAME}]", *lines])
+    if client.form == "json":
+        for key in reversed((*client.keys, NAME)):
+            entry = {key: entry}
+    return json.dumps(entry, indent=2)

@@ -12,8 +12,11 @@ from docstow.core.errors import ConfigurationError
 from docstow.core.settings import load
 from docstow.runtime import Runtime
 from docstow.sources.site import browser
+from node_environment import axe
 from require import unavailable
 from servers.web import serve
+
+__all__ = ["axe"]
 
 GUIDE = """# Loading a ship
 

@@ -22,7 +22,7 @@ from starlette.routing import Match, Route
 from docstow.core import auth
 from docstow.core.errors import DocstowError, Ingesting, StoreError, internal_error
 from docstow.server.sessions import ROOT, SIGN_IN
-from docstow.server.web import managing, reading
+from docstow.server.web import managing, projects, reading
 from docstow.server.web.templates import render
 from docstow.server.web.visit import Services, Visit
 
@@ -59,6 +59,12 @@ _READ: tuple[tuple[str, _Page, int], ...] = (
     (f"{ROOT}/jobs", managing.jobs, 0),
     (f"{ROOT}/jobs/{{job}}", managing.job, 0),
     (f"{ROOT}/store", managing.store, 0),
+    (f"{ROOT}/versions", projects.versions, 0),
+    (f"{ROOT}/dependencies", projects.dependencies, 0),
+    (f"{ROOT}/diff", projects.diff, 1),
+    (f"{ROOT}/project", projects.project, 1),
+    (f"{ROOT}/check", projects.check, 0),
+    (f"{ROOT}/connect", projects.connect, 0),
     (f"{ROOT}/page/{{doc:path}}", reading.prose_page, 0),
     (f"{ROOT}/{{language}}/@{{scope}}/{{name}}/{{version}}/{{path:path}}", reading.item, 0),
     (f"{ROOT}/{{language}}/@{{scope}}/{{name}}/{{version}}", reading.package, 0),
@@ -71,6 +77,7 @@ _WRITTEN: tuple[tuple[str, _Page, int], ...] = (
     (f"{ROOT}/sources/{{source}}/sync", managing.sync_source, 0),
     (f"{ROOT}/sources/{{source}}/delete", managing.delete_source, 0),
     (f"{ROOT}/jobs/{{job}}/redrive", managing.redrive, 0),
+    (f"{ROOT}/check", projects.check, 1),
     (f"{ROOT}/tokens", managing.mint, 0),
     (f"{ROOT}/logout", managing.sign_out, 0),
 )

@@ -83,10 +83,56 @@ def size(number: float) -> str:
 
 
 def _picture(title: str, height: float, inner: Markup) -> Markup:
+    # What has links in it is no picture to those who hear it.
+    role = "group" if "<a " in inner else "img"
     return Markup(
-        '<svg class="plot" role="img" viewBox="0 0 {} {:.0f}" aria-label="{}">{}</svg>'
-    ).format(_WIDTH, height, title, inner)
+        '<svg class="plot" role="{}" viewBox="0 0 {} {:.0f}" aria-label="{}">{}</svg>'
+    ).format(role, _WIDTH, height, title, inner)
 
 
 def _cut(label: str, most: int = 30) -> str:
     return label if len(label) <= most else f"…{label[-most + 1 :]}"
+
+
+class Node(NamedTuple):
+    """A node of a graph: its name, how deep it lies, and the names of those it leads to."""
+
+    name: str
+    depth: int
+    children: Sequence[str]
+    href: str = ""
+
+
+def graph(title: str, nodes: Sequence[Node], most: int = 80) -> Markup:
+    """Return nodes in columns by their depth, with a line to each that they lead to."""
+    shown = sorted(nodes, key=lambda each: each.depth)[:most]
+    deepest = max((each.depth for each in shown), default=0)
+    rows: dict[int, int] = {}
+    places: dict[str, tuple[float, float]] = {}
+    step = _WIDTH / (deepest + 1)
+    for each in shown:
+        number = rows.get(each.depth, 0)
+        rows[each.depth] = number + 1
+        places[each.name] = each.depth * step, number * _ROW + 4
+    width = step * 0.72
+    edge = Markup(
+        '<path class="edge" d="M{:.0f} {:.0f}C{:.0f} {:.0f} {:.0f} {:.0f} {:.0f} {:.0f}"/>'
+    )
+    lines = Markup("")
+    for each in shown:
+        x, y = places[each.name]
+        begin = x + width
+        for end, row in (places[child] for child in each.children if child in places):
+            if end > x:
+                lines += edge.format(
+                    begin, y + 8, begin + 24, y + 8, end - 24, row + 8, end, row + 8
+                )
+    boxes = []
+    for each in shown:
+        x, y = places[each.name]
+        box = Markup(
+            '<rect class="node" x="{:.0f}" y="{:.0f}" width="{:.0f}" height="16" rx="3"/>'
+            '<text class="ink" x="{:.0f}" y="{:.0f}">{}</text>'
+        ).format(x, y, width, x + 5, y + 12, _cut(each.name, int(width / 6.4)))
+        boxes.append(Markup('<a href="{}">{}</a>').format(each.href, box) if each.href else box)
+    return _picture(title, max(rows.values(), default=1) * _ROW + 8, lines + Markup("").join(boxes))

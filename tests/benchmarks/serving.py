@@ -11,6 +11,8 @@ import itertools
 import json
 import os
 import statistics
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -26,6 +28,10 @@ from servers import command
 
 _TICKS_S = 1 / os.sysconf("SC_CLK_TCK") if hasattr(os, "sysconf") else 0.01
 _JSON = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
+
+#: What else the server does meanwhile, and how many clients check code.
+_VERIFIERS = {"verify_code": 1, "16 clients of verify_code": 16}
+BESIDE = ("", "ingests", *_VERIFIERS)
 
 CODE = "use tokio::sync::Mutex;\nfn main() { let m = Mutex::new(1); m.lockk(); }\n"
 
@@ -153,7 +159,7 @@ def load(folder: Path, crate: str, seconds: float) -> None:
     with serve(folder) as server:
         for tool, arguments in calls:
             Client(server.port).call(tool, arguments)
-        for beside, count in itertools.product(("", "ingests", "verify_code"), (1, 16, 64)):
+        for beside, count in itertools.product(BESIDE, (1, 16, 64)):
             with _beside(server.port, beside, crate):
                 begun = server.cpu_s(), time.perf_counter()
                 end = time.monotonic() + seconds
@@ -198,13 +204,21 @@ def _beside(port: int, what: str, crate: str) -> Iterator[None]:
             text = f"# Note {number}\n\n" + "What was seen of the harbour today. " * 20
             client.call("push_document", {"collection": "bench", "uri": f"n{number}", "text": text})
 
-    def verify() -> None:
-        client, versions = Client(port), {crate: ""}
-        while not stop.is_set():
-            client.call("verify_code", {"code": CODE, "language": "rust", "versions": versions})
-
-    act = {"ingests": ingest, "verify_code": verify}.get(what)
-    threads = [threading.Thread(target=act, daemon=True)] if act else []
+    if what in _VERIFIERS:
+        # A process of its own, so that what is measured does not wait for these clients' threads.
+        command = [sys.executable, __file__, str(port), crate, str(_VERIFIERS[what])]
+        path = os.pathsep.join(filter(None, sys.path))
+        with subprocess.Popen(
+            command, env={**os.environ, "PYTHONPATH": path}, stdout=subprocess.PIPE
+        ) as clients:
+            assert clients.stdout is not None
+            clients.stdout.readline()  # each has had an answer
+            try:
+                yield
+            finally:
+                clients.kill()
+        return
+    threads = [threading.Thread(target=ingest, daemon=True)] if what else []
     for each in threads:
         each.start()
     try:
@@ -213,3 +227,25 @@ def _beside(port: int, what: str, crate: str) -> Iterator[None]:
         stop.set()
         for each in threads:
             each.join()
+
+
+def verify(port: int, crate: str, count: int) -> None:
+    """Have so many clients check code until the process is killed; say when each has begun."""
+    begun = threading.Barrier(count + 1)
+
+    def ask() -> None:
+        client, arguments = Client(port), {"code": CODE, "language": "rust"}
+        client.call("verify_code", {**arguments, "versions": {crate: ""}})
+        begun.wait()
+        while True:
+            client.call("verify_code", {**arguments, "versions": {crate: ""}})
+
+    for _ in range(count):
+        threading.Thread(target=ask, daemon=True).start()
+    begun.wait()
+    print("begun", flush=True)
+    threading.Event().wait()
+
+
+if __name__ == "__main__":
+    verify(int(sys.argv[1]), sys.argv[2], int(sys.argv[3]))

@@ -85,7 +85,7 @@ class ProcessPool:
         self._most = most
         self._budget = budget
         self._receive = receive
-        self._changed = threading.Condition()
+        self._lock = threading.RLock()
         self._processes: list[_Process] = []
         self._waiting = Turns[_Waiting]()
         self._closed = False
@@ -103,7 +103,7 @@ class ProcessPool:
             InternalError: the pool is closed, or the process ended for another reason.
             DocstowError: what the handler raised.
         """
-        process = self._take(_Waiting(key, caller))
+        process = self._take(_Waiting(key, caller, threading.Condition(self._lock)))
         try:
             return process.call(request, self._budget, self._receive)
         except TooLarge:
@@ -115,17 +115,17 @@ class ProcessPool:
 
     def pids(self) -> list[int]:
         """Return the ids of the processes that there are."""
-        with self._changed:
+        with self._lock:
             return [each.pid for each in self._processes]
 
     def waiting(self) -> int:
         """Return how many calls wait for a process."""
-        with self._changed:
+        with self._lock:
             return len(self._waiting)
 
     def close(self) -> None:
         """End all processes, whatever they do."""
-        with self._changed:
+        with self._lock:
             self._closed = True
             for each in [e for e in self._processes if not e.busy]:
                 each.end()
@@ -133,10 +133,11 @@ class ProcessPool:
             for each in self._processes:
                 # Its caller is at its pipes, and forgets it when they end.
                 each.kill()
-            self._changed.notify_all()
+            for call in self._waiting:
+                call.turn.notify()
 
     def _take(self, call: _Waiting) -> _Process:
-        with self._changed:
+        with self._lock:
             self._waiting.add(call.caller, call)
             try:
                 while True:
@@ -150,11 +151,19 @@ class ProcessPool:
                         found.begin(call, now)
                         self._waiting.serve(call.caller, call)
                         return found
-                    self._changed.wait(pause_s)
+                    if first is not None:
+                        first.turn.notify()
+                    call.turn.wait(pause_s)
             finally:
                 self._waiting.remove(call.caller, call)
                 # The next one may have a process now, too.
-                self._changed.notify_all()
+                self._wake()
+
+    def _wake(self) -> None:
+        """Wake the call whose turn it is, and no other; where all pause, one that looks again."""
+        first, _ = self._first(time.monotonic())
+        if (first := first or next(iter(self._waiting), None)) is not None:
+            first.turn.notify()
 
     def _first(self, now: float) -> tuple[_Waiting | None, float | None]:
         """Return the call whose turn it is; None where all wait, for so long at most."""
@@ -187,12 +196,12 @@ class ProcessPool:
         return self._processes[-1]
 
     def _give_back(self, process: _Process) -> None:
-        with self._changed:
+        with self._lock:
             process.busy = False
             if process.is_over or self._closed:
                 process.end()
                 self._processes.remove(process)
-            self._changed.notify_all()
+            self._wake()
 
     def _end_idle(self, now: float) -> None:
         for each in [e for e in self._processes if not e.busy and now - e.began > _IDLE_S]:
@@ -202,10 +211,11 @@ class ProcessPool:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Waiting:
-    """A call without a process: the state that it reads, and whose it is."""
+    """A call without a process: the state that it reads, whose it is, and what wakes it."""
 
     key: str
     caller: str
+    turn: threading.Condition
 
 
 class _Process:

@@ -202,6 +202,7 @@ THREADS = {
     "docstow.core.threads": "in_parallel copies the context; what is periodic is upkeep",
     "docstow.ingest.preload": "the operator's packages",
     "docstow.ingest.queue": "workers",
+    "docstow.ingest.reading": "of workers",
     "docstow.ingest.worker": "end a worker that is out of time",
     "docstow.library.environments": "copies the context",
     "docstow.server.http": "ends the process",

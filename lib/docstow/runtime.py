@@ -35,7 +35,7 @@ from docstow.core.settings import (
     load,
 )
 from docstow.core.spelling import package_kinds
-from docstow.core.threads import Background, lazy, limit_blas
+from docstow.core.threads import Background, cores, lazy, limit_blas
 from docstow.core.urls import site_of
 from docstow.core.visibility import PROJECT
 from docstow.embedding.models import Models
@@ -102,6 +102,9 @@ _DOTS_OF_JWT = 2
 #: What the issuer of JWTs may take to answer, in seconds, and how much it may say.
 _ISSUER_S = 10.0
 _ISSUER_BYTES = 512 * 1024
+
+#: The most processes that read the files of one source: each takes a hundred megabytes.
+_READERS = 4
 
 #: What the first search imports, and no call before it.
 _SEARCHING = (
@@ -405,6 +408,7 @@ class Runtime:
             self.upstreams.origin,
             self.crates,
             _now,
+            processes=min(cores(), _READERS) if sys.executable else 1,
         )
 
     @lazy

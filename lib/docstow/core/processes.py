@@ -375,9 +375,11 @@ def main() -> None:
 
 def _read(requests: IO[bytes], lines: SimpleQueue[bytes]) -> None:
     """Hand requests on; end the process, whatever it does, when the one that sends them is gone."""
-    for line in requests:
-        lines.put(line)
-    os._exit(0)
+    with suppress(MemoryError):
+        for line in requests:
+            lines.put(line)
+        os._exit(0)
+    os._exit(_NO_MEMORY)
 
 
 def _attempt(handle: Handler, request: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -26,6 +26,9 @@ ONNX_THREADS = 1
 #: Threads of the process's one DuckDB, which reads and writes a snapshot's tables.
 DUCKDB_THREADS = 2
 
+#: Megabytes of a function's memory that come with one core.
+_LAMBDA_CORE = 1769
+
 # What the BLAS libraries that numpy is built with read when they are loaded.
 _BLAS_VARIABLES = (
     "OPENBLAS_NUM_THREADS",
@@ -53,6 +56,17 @@ def in_parallel(work: Callable[[_T], _R], items: Sequence[_T], most: int = 0) ->
     contexts = [copy_context() for _ in items]
     with ThreadPoolExecutor(min(most or PARALLEL, len(items))) as pool:
         return list(pool.map(lambda run, item: run(work, item), [c.run for c in contexts], items))
+
+
+def cores() -> int:
+    """Return how many threads may compute at the same time: of this machine, and of this process.
+
+    A function of AWS Lambda sees two cores, whatever share of them its memory gives it.
+    """
+    memory = os.environ.get("AWS_LAMBDA_FUNCTION_MEMORY_SIZE", "")
+    share = int(memory) // _LAMBDA_CORE if memory.isdecimal() else 0
+    allowed = getattr(os, "sched_getaffinity", lambda _: range(os.cpu_count() or 1))(0)
+    return max(1, min(len(allowed), share) if memory else len(allowed))
 
 
 def limit_blas() -> None:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import logging
 import zlib
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import closing
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import islice
 from os import SEEK_END
 from tempfile import SpooledTemporaryFile
@@ -14,17 +15,14 @@ from typing import Any
 from urllib.parse import quote
 
 from docstow import formats
-from docstow.core.errors import DocstowError, InternalError
-from docstow.core.model import NO_ATTRIBUTES, Document, File, Known, Relation
+from docstow.core.model import Document, File, Known, Relation
 from docstow.core.urls import canonical_url
 from docstow.formats import openapi
 from docstow.formats.trees import Trees
-from docstow.ingest import assets
+from docstow.ingest import assets, reading
 from docstow.ingest.jobs import COMPLETE, ERRORS_KEPT, PAGES_KEPT, Coverage, JobError
-from docstow.sources import LIMITS, Event, Failed, Found, Preview, Same, Skipped, collection
+from docstow.sources import LIMITS, Event, Failed, Found, Preview, Same, Skipped
 from docstow.text.invisible import drop_from_document
-
-log = logging.getLogger(__name__)
 
 LINKS_TO = "links-to"
 #: The attribute of a document with the path of the file that it is a part of.
@@ -91,6 +89,7 @@ class Changes:
         paths_are_urls: whether paths are canonical URLs; else they are paths in a tree.
         full: whether the sync is a full one, in which no file is taken for unchanged.
         fetch_assets: whether images and downloads of the pages become documents too.
+        processes: how many read files at the same time where there are many; 1 for this one alone.
 
     Attributes:
         documents: by path.
@@ -104,8 +103,15 @@ class Changes:
     """
 
     def __init__(
-        self, former: Former, *, paths_are_urls: bool, full: bool, fetch_assets: bool = False
+        self,
+        former: Former,
+        *,
+        paths_are_urls: bool,
+        full: bool,
+        fetch_assets: bool = False,
+        processes: int = 1,
     ) -> None:
+        self._processes = processes
         self._fetch_assets = fetch_assets
         self._former = former
         self._parts: defaultdict[str, list[Document]] = defaultdict(list)
@@ -119,6 +125,8 @@ class Changes:
         self._omitted: set[str] = set()
         self._kept: set[str] = set()
         self._events: list[Found | Same] = []
+        self._empty: set[int] = set()
+        self._size = 0
         self._spool = _Spool()
         self.shared: Mapping[str, Any] = {}
         self.documents: dict[str, Document] = {}
@@ -135,6 +143,9 @@ class Changes:
             case Found(file):
                 self.fetched += 1
                 self.current = file.path
+                self._size += len(file.body)
+                if not file.body.strip():
+                    self._empty.add(len(self._events))
                 self._spool.put(len(self._events), file.body)
                 self._events.append(replace(event, file=replace(file, body=b"")))
             case Same(path):
@@ -165,25 +176,39 @@ class Changes:
             if isinstance(event, Found) and formats.is_html(event.file)
         ]
         step = max(1, -(-len(pages) // _SURVEYED))
-        trees = Trees()
+        apart = reading.is_worth(self._processes, self._size)
+        trees = None if apart else Trees()
         if pages:
             sample = (self._file(number) for number in pages[::step])
             known = {} if self._full else self._former.shared
             self.shared = formats.survey(sample, known, trees)
         elif not self._full:
             self.shared = self._former.shared
-        for number, event in enumerate(self._events):
-            if isinstance(event, Found):
-                self.current = event.file.path
-                self._read(event, self._file(number), trees)
-            elif event.path in self._former.documents and event.path in self._former.visits:
-                self.current = event.path
-                self._keep(self._former.documents[event.path], self._former.visits[event.path])
-                self._keep_parts(self._parts[event.path])
-            yield number + 1
+        files = (self._file(number) for number in range(self.pending) if self._has_page(number))
+        with closing(
+            reading.read_apart(files, self.shared, self._processes)
+            if apart
+            else reading.read_here(files, self.shared, trees)
+        ) as outcomes:
+            for number, event in enumerate(self._events):
+                if isinstance(event, Found):
+                    self.current = event.file.path
+                    self._read(number, event, outcomes)
+                elif event.path in self._former.documents and event.path in self._former.visits:
+                    self.current = event.path
+                    self._keep(self._former.documents[event.path], self._former.visits[event.path])
+                    self._keep_parts(self._parts[event.path])
+                yield number + 1
         self._keep_unseen()
         if self._fetch_assets:
             self._describe_assets()
+
+    def _has_page(self, number: int) -> bool:
+        """Return whether an event has a file that one page is read from."""
+        event = self._events[number]
+        if not isinstance(event, Found) or number in self._empty:
+            return False
+        return event.file.media_type != openapi.MEDIA_TYPE
 
     def _file(self, number: int) -> File:
         event = self._events[number]
@@ -265,21 +290,17 @@ class Changes:
             if target in self.documents and target != subject
         ]
 
-    def _read(self, event: Found, file: File, trees: Trees) -> None:
-        if not file.body.strip():
+    def _read(self, number: int, event: Found, outcomes: Iterator[reading.Outcome]) -> None:
+        file = event.file
+        if number in self._empty:
             self._skip(file.path, "empty")
             return
-        try:
-            if file.media_type == openapi.MEDIA_TYPE:
-                self._read_description(event, file)
-                return
-            page = read_page(file, self.shared, trees)
-        except DocstowError as error:
-            self._fail(file.path, error.code, error.message)
+        if not self._has_page(number):
+            self._read_description(event, self._file(number))
             return
-        except Exception:
-            log.exception("%s could not be read", file.path)
-            self._fail(file.path, InternalError.code, "the page could not be read")
+        page = next(outcomes)
+        if isinstance(page, tuple):
+            self._fail(file.path, *page)
             return
         if not page.indexable:
             self._skip(file.path, "noindex")
@@ -297,7 +318,10 @@ class Changes:
 
     def _read_description(self, event: Found, file: File) -> None:
         """Add a document for each page of a description of an API."""
-        pages = openapi.read(file)
+        pages = reading.attempt(partial(openapi.read, file), file)
+        if isinstance(pages, tuple):
+            self._fail(file.path, *pages)
+            return
         whole = pages.pop("")
         document = make_document(file, whole)
         self._keep(document, Known(file.path, file.url, event.validator, whole.links))
@@ -357,26 +381,6 @@ class Changes:
         elif not self._paths_are_urls:  # a directory, so that nothing below it was seen
             below = "" if path == "." else f"{path}/"
             self._missed |= {each for each in self._former.documents if each.startswith(below)}
-
-
-def read_page(
-    file: File,
-    shared: Mapping[str, Any] = NO_ATTRIBUTES,
-    trees: Trees | None = None,
-) -> formats.Page:
-    """Read a file by the reader of its media type.
-
-    Args:
-        file: with its body.
-        shared: what the pages of its site share.
-        trees: pages that are parsed already.
-
-    Raises:
-        UnreadableInput: it is not what it claims to be.
-    """
-    if file.media_type == collection.MEDIA_TYPE:
-        return collection.read(file)
-    return formats.read(file, shared, trees)
 
 
 def make_document(file: File, page: formats.Page) -> Document:

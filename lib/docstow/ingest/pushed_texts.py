@@ -24,7 +24,8 @@ from docstow.core.model import (
     document_id,
     source_id,
 )
-from docstow.ingest.changes import make_document, read_page
+from docstow.ingest.changes import make_document
+from docstow.ingest.reading import read_page
 from docstow.sources.collection import KIND, Text, encode, file_of, key, prefix
 from docstow.store.update import RAW, update
 

@@ -62,6 +62,7 @@ class SyncTask:
         open_origin: opens the origin of a source, once for each sync.
         crates: ingests crates that are registered.
         clock: the time, with its zone.
+        processes: how many read the files of a large source; 1 for this one alone.
     """
 
     registry: Registry
@@ -71,6 +72,7 @@ class SyncTask:
     open_origin: Callable[[Registration], AbstractContextManager[Origin]]
     crates: CrateTask
     clock: Callable[[], datetime]
+    processes: int = 1
 
     def finished(self, job: Job) -> Mapping[str, Any] | None:
         """Return None: what a source has now shows in a sync alone."""
@@ -307,6 +309,7 @@ class _PageSync:
             paths_are_urls=self._kind.paths_are_urls,
             full=full,
             fetch_assets=bool(self._registration.options.get("fetch_assets")),
+            processes=self._task.processes,
         )
         with closing(changes):
             for number, event in enumerate(self._origin.files({} if full else former.visits), 1):

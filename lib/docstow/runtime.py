@@ -50,6 +50,7 @@ from docstow.store.objects import (
     open_store,
     tolerate_read_only,
 )
+from docstow.store.quotas import Quotas
 from docstow.store.snapshots import BlobCache, Snapshots
 from docstow.store.usage import UsageMarks
 
@@ -247,7 +248,13 @@ class Runtime:
         def forget(source: Source) -> None:
             self.catalog.forget([source])
 
-        return Registry(self.store, freshness_s=self.settings.freshness_s, forget=forget)
+        settings = self.settings
+        return Registry(
+            self.store,
+            freshness_s=settings.freshness_s,
+            forget=forget,
+            quotas=Quotas(self.store, settings.quota_sources, settings.quota_bytes),
+        )
 
     @lazy
     def presets(self) -> Presets:
@@ -398,8 +405,10 @@ class Runtime:
     @lazy
     def syncs(self) -> SyncTask:
         """Syncs registered sources."""
+        from docstow.ingest.crawls import Crawls
         from docstow.ingest.sync import SyncTask
 
+        settings = self.settings
         return SyncTask(
             self.registry,
             self.jobs,
@@ -409,6 +418,7 @@ class Runtime:
             self.crates,
             _now,
             processes=min(cores(), _READERS) if sys.executable else 1,
+            crawls=Crawls(self.leases, settings.max_crawls, settings.lease_s),
         )
 
     @lazy

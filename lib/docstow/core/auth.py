@@ -28,6 +28,8 @@ SCOPES = (READ, WRITE, ADMIN)
 OPEN, JWT, ANONYMOUS_READ = "open", "jwt", "anonymous:read"
 
 PREFIX = "docstow_"
+#: What the key of a caller with a credential begins with; its name follows.
+CREDENTIAL = "credential "
 _TOKEN = re.compile(
     r"(?P<name>[A-Za-z0-9][A-Za-z0-9._-]{0,63}):(?P<scope>read|write|admin)"
     r":(?P<digest>[0-9a-f]{64})(?::(?P<patterns>.*))?"
@@ -54,6 +56,12 @@ class Caller:
     scope: str
     bound: Visibility | None = None
     key: str = ""
+
+    @property
+    def account(self) -> str:
+        """What quotas count for; nothing for addresses, and for whoever may change everything."""
+        unlimited = self.scope == ADMIN and self.bound is None
+        return self.key if self.key.startswith(CREDENTIAL) and not unlimited else ""
 
     @property
     def anonymous(self) -> bool:

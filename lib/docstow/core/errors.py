@@ -154,6 +154,12 @@ class Forbidden(DocstowError, PermissionError):
     code, status = "forbidden", 403
 
 
+class QuotaExceeded(DocstowError, PermissionError):
+    """The caller has as much in the store as it may; ``limit`` is in the body."""
+
+    code, status = "quota_exceeded", 403
+
+
 class TooManyRequests(DocstowError):
     """A rate limit; ``retry_after_s`` becomes the Retry-After header."""
 

@@ -118,6 +118,15 @@ class Settings:
     slow_rate: float = _setting(
         2.0, "the same of calls that may take seconds, as verify_code", least=0
     )
+    quota_sources: int = _setting(
+        200, "sources that one credential may add, unless it is an admin's; 0: any number", least=0
+    )
+    quota_bytes: int = _setting(
+        1024 * MIB, "text that these may hold; 0: any amount", least=0, kind="size"
+    )
+    max_crawls: int = _setting(
+        8, "crawls at the same time, in all processes of a store; 0: any number", least=0
+    )
     proxies: tuple[str, ...] = _setting(
         (), "addresses of proxies that are believed whom they forward for, in X-Forwarded-For"
     )

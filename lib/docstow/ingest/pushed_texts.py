@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
+from docstow.core import auth
 from docstow.core.errors import (
     DocumentNotFound,
     InvalidParameter,
@@ -140,12 +141,18 @@ class Collections:
             SourceNotFound: there is no such collection.
             InvalidParameter: something given is not what it should be.
             TooLarge: the text is too long.
+            QuotaExceeded: the collection's account, or the caller's where it has none, is full.
         """
         given = self._check(text, title, uri, metadata)
         registration = self._find(collection)
         document = _make_document(given)
-        done = update(self._store, key(registration.id, given.path), RAW, lambda _: encode(given))
+        body, account = encode(given), self._account(registration)
+        quotas = self._registry.quotas
+        quotas.add_bytes(account, registration.id, len(body))
+        done = update(self._store, key(registration.id, given.path), RAW, lambda _: body)
         replaced = done.before is not None
+        if done.before is not None:
+            quotas.add_bytes(account, registration.id, -len(done.before))
         identity = document_id(registration.id, given.path)
         if not done.written and (there := self._answering(registration, given.path)):
             found, snapshot_id = there
@@ -167,11 +174,19 @@ class Collections:
             identity = f"{registration.id[:12]}.{digits}"
             if ref == identity or entry.key == key(registration.id, ref):
                 self._store.delete(entry.key)
+                account = self._account(registration)
+                self._registry.quotas.add_bytes(account, registration.id, -entry.size)
                 return self._sync_push(registration, identity, replaced=True)
         raise DocumentNotFound(
             f"The collection {registration.title} has no document {ref[:200]!r}; give its URI as it"
             " was pushed, or its document id."
         )
+
+    def _account(self, registration: Registration) -> str:
+        """Return whose quotas a text counts for: whoever made the collection, else the caller."""
+        if not (caller := auth.caller().account):
+            return ""
+        return self._registry.account_of(registration.id) or caller
 
     def _find(self, name: str) -> Registration:
         wanted = name.strip() or DEFAULT

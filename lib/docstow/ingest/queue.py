@@ -46,7 +46,16 @@ _REGION = re.compile(r"sqs[.-]([a-z]{2}(?:-[a-z]+)+-\d+)\.|^([a-z]{2}(?:-[a-z]+)
 
 
 class Busy(Exception):
-    """Another worker does this job; the message has to come again later."""
+    """Another worker does this job, or too many are at work; the message has to come again.
+
+    Args:
+        what: is held by others.
+        pause_s: it comes no sooner, in seconds.
+    """
+
+    def __init__(self, what: str = "", *, pause_s: float = 0.0) -> None:
+        super().__init__(what)
+        self.pause_s = pause_s
 
 
 class EndOfQueue(Exception):
@@ -212,8 +221,8 @@ class LocalQueue:
             return
         try:
             self._handle(message)
-        except Busy:
-            self._put_off(message, end, pause_s)
+        except Busy as busy:
+            self._put_off(message, end, max(pause_s, busy.pause_s))
         except BaseException as error:  # noqa: BLE001 - whoever waits for the end is told
             log.warning("the job %s: %s", message.job_id, error)
             self._settle(message, end, error)

@@ -9,7 +9,7 @@ import hashlib
 import json
 import logging
 from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager, closing
+from contextlib import AbstractContextManager, closing, nullcontext
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from functools import partial
@@ -40,6 +40,7 @@ from docstow.store.objects import Conflict
 from docstow.text.invisible import INVISIBLE
 
 if TYPE_CHECKING:
+    from docstow.ingest.crawls import Crawls
     from docstow.sources import Origin
     from docstow.sources.registry import Registry
     from docstow.store.snapshots import Snapshots
@@ -63,6 +64,7 @@ class SyncTask:
         crates: ingests crates that are registered.
         clock: the time, with its zone.
         processes: how many read the files of a large source; 1 for this one alone.
+        crawls: has only some run at once; None for any number.
     """
 
     registry: Registry
@@ -73,6 +75,7 @@ class SyncTask:
     crates: CrateTask
     clock: Callable[[], datetime]
     processes: int = 1
+    crawls: Crawls | None = None
 
     def finished(self, job: Job) -> Mapping[str, Any] | None:
         """Return None: what a source has now shows in a sync alone."""
@@ -83,6 +86,7 @@ class SyncTask:
         """Sync a job's source, whose lease the worker holds; return the job's fields at its end.
 
         Raises:
+            Busy: as many crawls run as may, or one of the same host.
             DocstowError: as the origin or the store says, without secrets.
             Conflict: others changed the source meanwhile, twice.
         """
@@ -104,7 +108,8 @@ class SyncTask:
             raise
 
     def _sync_pages(self, registration: Registration, job: Job) -> dict[str, Any]:
-        with self.open_origin(registration) as origin:
+        turn = self.crawls.turn(registration) if self.crawls is not None else nullcontext()
+        with turn, self.open_origin(registration) as origin:
             return _PageSync(self, registration, job, origin).run()
 
     def _sync_crate(self, registration: Registration, job: Job) -> dict[str, Any]:
@@ -176,6 +181,7 @@ class _PageSync:
 
         Raises:
             Conflict: others published or deleted the source meanwhile.
+            QuotaExceeded: whoever added the source has no room for it.
             DocstowError: the source cannot be read, or has nothing.
         """
         now = self._task.clock()
@@ -197,6 +203,9 @@ class _PageSync:
             self._snapshots.touch(source, now)
             return fields | _unchanged(previous)
         generation = head.generation if head else 0
+        account = self._task.registry.account_of(self._registration.id) or ""
+        quotas = self._task.registry.quotas
+        quotas.require_room(account, self._registration.id)
 
         def show(preview: Preview) -> None:
             nonlocal generation
@@ -208,6 +217,8 @@ class _PageSync:
         if not changes.documents:
             return fields | self._empty(changes, now)
 
+        size = sum(len(each.text.encode()) for each in changes.documents.values())
+        quotas.set_bytes(account, self._registration.id, size)
         coverage = changes.coverage()
         published = self._task.publisher.publish(
             self._reading(revision, changes, coverage, options),

@@ -183,7 +183,7 @@ class AccessMiddleware:
             self.limits.requests.take(key)
             raise
         if caller.name and not self.policy.open:
-            key = f"token {caller.name}"
+            key = f"{auth.CREDENTIAL}{caller.name}"
         if scope["path"] not in self.public:
             self.limits.requests.take(key)
         # Whoever alone reaches the server is not limited.

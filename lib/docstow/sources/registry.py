@@ -22,6 +22,7 @@ from docstow.sources import SourceKind, collection
 from docstow.store.heads import Heads, is_consistent, point_to
 from docstow.store.kept import Kept
 from docstow.store.objects import ObjectStore, Stored, Unchanged
+from docstow.store.quotas import Quotas
 from docstow.store.update import Codec, update
 from docstow.store.usage import Pins
 
@@ -53,10 +54,12 @@ class Record:
         registration: as last changed.
         deleted_at: when it was deleted, else None. Its snapshots may be removed a grace time
             later.
+        account: whose quotas it counts for; empty where nobody's.
     """
 
     registration: Registration
     deleted_at: datetime | None = None
+    account: str = ""
 
 
 class Registry:
@@ -70,6 +73,10 @@ class Registry:
         freshness_s: how long the list of all is cached; changes by this process show at once.
         clock: monotonic seconds.
         forget: takes what is deleted out of what is searched.
+        quotas: of the callers that add sources; None where there are none.
+
+    Attributes:
+        quotas: as given.
     """
 
     def __init__(
@@ -79,7 +86,9 @@ class Registry:
         freshness_s: float = 0.0,
         clock: Callable[[], float] = time.monotonic,
         forget: Callable[[Source], None] = lambda _: None,
+        quotas: Quotas | None = None,
     ) -> None:
+        self.quotas = quotas or Quotas(store)
         self._store = store
         self._freshness_s = freshness_s
         self._clock = clock
@@ -123,6 +132,7 @@ class Registry:
         Raises:
             InvalidParameter: an argument is invalid.
             Forbidden: the caller is not bound to such a source.
+            QuotaExceeded: the caller has added as many as it may.
             StoreError: the store cannot be used.
         """
         of_kind = sources.find(kind)
@@ -143,11 +153,18 @@ class Registry:
             keep=KEEP,
         )
 
+        account = auth.caller().account
+        if account and self.account_of(fresh.id) is None:
+            self.quotas.add_source(account, fresh.id, lambda each: self.account_of(each) == account)
+
         def register(current: Record | None) -> Record:
-            alive = current is not None and current.deleted_at is None
-            return Record(replace(current.registration if current and alive else fresh, **given))
+            if current is not None and current.deleted_at is None:
+                return replace(current, registration=replace(current.registration, **given))
+            return Record(replace(fresh, **given), account=account)
 
         before, after = self._change(fresh.id, register)
+        if before is not None and before.deleted_at is None and before.account != account:
+            self.quotas.remove_source(account, fresh.id)  # another was faster
         if of_kind.shared:
             Pins(self._store).pin(of_kind.source(after.registration), REGISTERED)
         return after.registration, before is None or before.deleted_at is not None
@@ -175,6 +192,14 @@ class Registry:
             " create_source adds one.",
             suggestions=_similar(ref, self.all()),
         )
+
+    def account_of(self, identity: str) -> str | None:
+        """Return whose quotas a registered source counts for; None where there is no such source.
+
+        Whether the caller sees it does not matter.
+        """
+        state = self._read_state(identity)
+        return state[1].account if state is not None and state[1].deleted_at is None else None
 
     def find(self, identity: str) -> Registration | None:
         """Return the source of a whole id; None if there is none.
@@ -231,7 +256,8 @@ class Registry:
                 raise SourceNotFound(f"{registration.title} was deleted by another.")
             return replace(current, deleted_at=datetime.now(UTC))
 
-        self._change(registration.id, bury)
+        buried, _ = self._change(registration.id, bury)
+        self.quotas.remove_source(buried.account if buried else "", registration.id)
         if kind.shared:
             Pins(self._store).unpin(kind.source(registration))
             return registration  # the snapshot stays: others may have asked for it
@@ -415,15 +441,18 @@ def _fields(record: Record) -> dict[str, Any]:
     }
     if not fields["refresh_hours"]:
         del fields["refresh_hours"]  # readable for older releases
+    if record.account:
+        fields["account"] = record.account
     return fields
 
 
 def _record(fields: dict[str, Any]) -> Record:
     if fields.pop("schema") != SCHEMA:
         raise ValueError("of another release")
-    deleted_at = fields.pop("deleted_at")
+    deleted_at, account = fields.pop("deleted_at"), str(fields.pop("account", ""))
     fields["created_at"] = datetime.fromisoformat(fields["created_at"])
-    return Record(Registration(**fields), deleted_at and datetime.fromisoformat(str(deleted_at)))
+    gone = deleted_at and datetime.fromisoformat(str(deleted_at))
+    return Record(Registration(**fields), gone, account)
 
 
 def _encode(record: Record) -> bytes:

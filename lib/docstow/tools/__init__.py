@@ -23,6 +23,7 @@ from docstow.core.errors import (
     Forbidden,
     InternalError,
     InvalidParameter,
+    QuotaExceeded,
     SnapshotGone,
     StoreError,
     ToolNotFound,
@@ -44,7 +45,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 #: What a caller is not allowed, by the codes of errors.
-_REFUSALS = frozenset({Unauthorized.code, Forbidden.code, TooManyRequests.code})
+_REFUSALS = frozenset({Unauthorized.code, Forbidden.code, QuotaExceeded.code, TooManyRequests.code})
 #: Arguments and fields that name a source, the most exact first.
 _SOURCE_NAMES = ("source_id", "source", "collection", "uri", "package", "crate", "name", "job_id")
 

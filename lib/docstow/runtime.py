@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from docstow import __version__
 from docstow.core import auth
-from docstow.core.errors import ConfigurationError, StoreError, UpstreamError
+from docstow.core.errors import ConfigurationError, DocstowError, StoreError, UpstreamError
 from docstow.core.logs import configure
 from docstow.core.model import LOCAL, Source
 from docstow.core.secret import Secret
@@ -77,6 +77,7 @@ if TYPE_CHECKING:
     from docstow.library.packages import Packages
     from docstow.library.prose import Prose
     from docstow.library.requests import RenewalRequests, StowRequests, SyncRequests
+    from docstow.library.stowed import Stowed
     from docstow.net import Fetcher
     from docstow.ops.upkeep import Upkeep
     from docstow.server.compat import System
@@ -89,12 +90,21 @@ if TYPE_CHECKING:
     from docstow.store.leases import Leases
     from docstow.tools import Metrics, Toolbox
     from docstow.tools.apart import ToolProcesses
+    from docstow.tools.offers import Prompt, Resources
     from docstow.tools.sources import SourceServices
 
 log = logging.getLogger(__name__)
 
 #: A small crate of docstow's own, as rustdoc JSON.
 SAMPLE = Path(__file__).parent / "ingest" / "sample" / "stowage-0.1.0.json.zst"
+
+#: What clients show beside the server's name: a crate in a hull.
+ICON = (
+    "data:image/svg+xml;base64,"
+    "PHN2ZyB4bWxucz0iaHR0cDovL3d3dy53My5vcmcvMjAwMC9zdmciIHZpZXdCb3g9IjAgMCAyNCAyNCI+PHBhdGgg"
+    "ZD0iTTMgMTBoMThsLTMgMTBINnoiIGZpbGw9IiMyNTY4OGMiLz48cGF0aCBkPSJNNyAzaDEwdjZIN3oiIGZpbGw9"
+    "IiNkOThiMmIiLz48L3N2Zz4="
+)
 
 #: The first upkeep waits for so many seconds: a server that has just begun has other things to do.
 FIRST_UPKEEP_S = 60.0
@@ -702,10 +712,48 @@ class Runtime:
 
     @lazy
     def protocol(self) -> Protocol:
-        """MCP over this server's tools."""
-        from docstow.server.mcp import INSTRUCTIONS, Protocol
+        """MCP over this server's tools, with what is stowed as its resources."""
+        from docstow.server.mcp import Protocol, instruct
 
-        return Protocol("docstow", __version__, INSTRUCTIONS, self.toolbox)
+        dropping = drops_suspect(self.settings)
+
+        def open_resources() -> Resources:
+            from docstow.tools.resources import resources
+
+            return resources(self.toolbox, self.stowed, dropping=dropping)
+
+        def open_prompts() -> Sequence[Prompt]:
+            from docstow.tools.prompts import prompts
+
+            return prompts(self.toolbox, lambda: self.stowed)
+
+        return Protocol(
+            "docstow",
+            __version__,
+            lambda offered: instruct(offered, self._asked_for),
+            self.toolbox,
+            open_resources=open_resources,
+            open_prompts=open_prompts,
+            about={"title": "docstow", "icons": [{"src": ICON, "mimeType": "image/svg+xml"}]},
+        )
+
+    @lazy
+    def stowed(self) -> Stowed:
+        """The names of what is stowed."""
+        from docstow.library.stowed import Stowed
+
+        return Stowed(
+            self.library, lambda: self.catalog, self.package_cards, self.registry, self.prose
+        )
+
+    def _asked_for(self) -> list[str]:
+        """Return the packages that the caller's project asks for, each with its version."""
+        try:
+            _, scan = self.projects.scan()
+        except DocstowError:
+            return []
+        packages = (each for environment in scan.environments for each in environment.packages)
+        return list(dict.fromkeys(f"{e.name} {e.version}" for e in packages if e.direct))
 
     @lazy
     def compat(self) -> list[tuple[System, Protocol]]:
@@ -733,7 +781,7 @@ class Runtime:
         """The application of a server that stays: FastAPI's, which takes long to import."""
         from docstow.server.http import fastapi_app
 
-        return self._app(fastapi_app())
+        return self._app(fastapi_app(), streams=True)
 
     @property
     def resource(self) -> Resource | None:
@@ -776,7 +824,7 @@ class Runtime:
             lambda url: _fetch_json(fetcher(site_of(url)), url),
         )
 
-    def _app(self, app: Starlette | None = None) -> Starlette:
+    def _app(self, app: Starlette | None = None, *, streams: bool = False) -> Starlette:
         from docstow.server.http import create_app
         from docstow.server.limits import make_limits
         from docstow.server.middleware import LOOPBACK_HOSTS
@@ -786,6 +834,7 @@ class Runtime:
             self.protocol,
             app=app,
             compat=self.compat if self.settings.compat else (),
+            streams=streams,
             health=self.health,
             commands=_list_commands,
             allowed_hosts=(*LOOPBACK_HOSTS, settings.host, *settings.allowed_hosts),

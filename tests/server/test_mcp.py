@@ -25,6 +25,13 @@ META = {
     "io.modelcontextprotocol/clientCapabilities": {},
 }
 STAMP = {"_meta": {"io.modelcontextprotocol/serverInfo": SERVER}}
+CAPABILITIES: dict[str, Any] = {
+    "tools": {},
+    "logging": {},
+    "resources": {},
+    "prompts": {},
+    "completions": {},
+}
 CACHING = {"ttlMs": 300_000, "cacheScope": "public"}
 
 Headers = list[tuple[str, str]]
@@ -42,9 +49,7 @@ def _exchange(
     body = message if isinstance(message, bytes) else json.dumps(message).encode()
     outcome = PROTOCOL.receive(body, headers, selection)
     if isinstance(outcome, Pending):
-        toolbox = PROTOCOL.toolbox
-        outcomes = [toolbox.attempt(call.name, call.arguments, "r") for call in outcome.calls]
-        outcome = outcome.finish(outcomes)
+        outcome = outcome.run("r")
     return outcome
 
 
@@ -91,7 +96,7 @@ def test_initialize_agrees_on_a_handshake_version(asked: str, agreed: str) -> No
         "id": 1,
         "result": {
             "protocolVersion": agreed,
-            "capabilities": {"tools": {}},
+            "capabilities": CAPABILITIES,
             "serverInfo": SERVER,
             "instructions": "Tools for tests.",
         },
@@ -202,7 +207,7 @@ def test_a_wait_is_an_error_too_so_that_the_model_asks_again() -> None:
     message = json.dumps(_message("tools/call", {"name": "add"})).encode()
     pending = PROTOCOL.receive(message)
     assert isinstance(pending, Pending)
-    reply = pending.finish([Ingesting("Soon.", job_id="j", retry_after_s=3)])
+    reply = pending.refuse(Ingesting("Soon.", job_id="j", retry_after_s=3))
     result = json.loads(reply.body)["result"]
     assert result["isError"] is True
     assert json.loads(result["content"][0]["text"])["retry_after_s"] == 3
@@ -226,7 +231,7 @@ def test_a_call_of_no_tool_is_an_error_of_the_request(params: Any, message: str)
 
 def test_an_unknown_method_and_a_cursor_never_given_are_errors_in_band() -> None:
     wrong: list[tuple[str, Any, int]] = [
-        ("resources/list", {}, -32601),
+        ("roots/list", {}, -32601),
         ("server/discover/x", {}, -32601),
         ("tools/list", {"cursor": "x"}, -32602),
         ("tools/list", [1], -32602),
@@ -382,7 +387,7 @@ def test_discovery_tells_all_that_a_handshake_would() -> None:
             "result": {
                 "resultType": "complete",
                 "supportedVersions": [NEW],
-                "capabilities": {"tools": {}},
+                "capabilities": CAPABILITIES,
                 "instructions": "Tools for tests.",
                 **CACHING,
                 **STAMP,

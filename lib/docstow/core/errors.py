@@ -187,6 +187,12 @@ class Ingesting(DocstowError):
         super().__init__(message, job_id=job_id, retry_after_s=retry_after_s)
 
 
+class Cancelled(DocstowError):
+    """Whoever made the call does not want its answer any more; what it asked for may go on."""
+
+    code, status = "cancelled", 409
+
+
 class StoreError(DocstowError):
     """The object store cannot be used as it is: no conditional writes, no access, no space."""
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from concurrent.futures import Future, wait
 from typing import TYPE_CHECKING
 
-from docstow.core import auth
+from docstow.core import auth, calls
 from docstow.core.errors import Ingesting
 from docstow.core.model import Snapshot, Source
 from docstow.core.threads import waiting
@@ -76,6 +76,7 @@ class StowRequests:
         """
         auth.require_credential(f"{source.name} {source.version} is not stowed yet")
         until = time.monotonic() + self._wait_s
+        calls.tell(f"{source.name} {source.version} is not stowed yet: it is fetched and indexed")
         while True:
             job, end = self._enqueuer.start(
                 subject(STOW, source), kind=STOW, source=source, rest_s=_REST_S
@@ -101,7 +102,7 @@ class StowRequests:
         # Only what runs in this process has a future; the jobs of others are polled.
         if not end.done():
             with waiting():
-                wait([end], max(until - time.monotonic(), 0))
+                _await(end, until, self._wait_s)
         job = self._jobs.get(job.id)
         if job.active and end.done() and not isinstance(error := end.exception(), EndOfQueue):
             raise error or Busy(job.id)
@@ -197,6 +198,13 @@ class SyncRequests:
         return _poll(self._jobs, job, until, self._pause, first_s=0.01, longest_s=0.5)
 
 
+def _await(end: Future[None], until: float, seconds: float) -> None:
+    """Wait for work of this process until a time, and say how much of that has passed."""
+    while not end.done() and (left := until - time.monotonic()) > 0:
+        calls.report(max(seconds - left, 0), seconds, "seconds of the wait for an ingest")
+        wait([end], min(left, calls.LOOK_S))
+
+
 def _poll(
     jobs: Jobs,
     job: Job,
@@ -224,6 +232,7 @@ def _poll(
             pause(min(pause_s, left))
             pause_s = min(pause_s * 1.5, longest_s)
             job = jobs.get(job.id)
+            calls.report(job.progress.done, job.progress.total, job.progress.current)
             if not job.active:
                 break
     return job

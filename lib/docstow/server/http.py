@@ -34,7 +34,7 @@ from docstow.core.errors import (
     Unauthorized,
 )
 from docstow.server.limits import UNLIMITED, Limits
-from docstow.server.mcp import Pending, Protocol, Reply, Selection, describe
+from docstow.server.mcp import Pending, Protocol, Selection, describe
 from docstow.server.mcp.messages import HANDSHAKE, STATELESS, RpcError, parse
 from docstow.server.middleware import LOOPBACK_HOSTS, AccessMiddleware, challenge, error_response
 from docstow.server.oauth import METADATA_PATH, AccessTokens, Resource
@@ -48,6 +48,7 @@ from docstow.server.rest import (
     prometheus,
 )
 from docstow.server.sessions import PUBLIC
+from docstow.server.streams import Streams, accepts_events, render
 from docstow.tools import Answer
 
 if TYPE_CHECKING:
@@ -97,6 +98,7 @@ def create_app(
     body_s: float = BODY_S,
     max_concurrent_calls: int = 16,
     max_slow_calls: int = 16,
+    streams: bool = False,
     limits: Limits = UNLIMITED,
     resource: Resource | None = None,
     tokens: AccessTokens | None = None,
@@ -120,6 +122,8 @@ def create_app(
         body_s: how long a body may take, in seconds; then it is refused with 408.
         max_concurrent_calls: quick tool calls that run at once; further ones wait.
         max_slow_calls: the same for those that may take seconds; quick ones never wait for them.
+        streams: whether an answer may come as a stream of events, which says first how far it is:
+            not where a platform hands on whole answers alone.
         limits: rates of one caller.
         resource: what clients of OAuth are told of this server.
         tokens: checks their tokens.
@@ -136,6 +140,7 @@ def create_app(
         max_body_bytes=max_body_bytes,
         body_s=body_s,
         pools=pools,
+        streams=Streams() if streams else None,
         steps_up=resource is not None,
     )
     routes = serving(protocol, ROUTES)
@@ -207,6 +212,8 @@ def _add_tools(app: Starlette, root: str, routes: _Routes) -> None:
     """Add what serves tools below a path: MCP, and the routes that stand for one tool each."""
     for path in (f"{root}/mcp", f"{root}/mcp/"):
         app.add_route(path, routes.mcp, methods=["POST"])
+        if routes.streams is not None:
+            app.add_route(path, routes.resume, methods=["GET"])
     for route in routes.tool_routes:
         run = partial(routes.tool_route, route)
         app.add_route(f"{root}{route.path}", run, methods=[route.method])
@@ -303,8 +310,10 @@ class _Routes:
         max_body_bytes: int,
         body_s: float,
         pools: CallPools,
+        streams: Streams | None,
         steps_up: bool,
     ) -> None:
+        self.streams = streams
         self._steps_up = steps_up
         self._protocol = protocol
         self._toolbox = protocol.toolbox
@@ -322,16 +331,24 @@ class _Routes:
         selection = _selection(request)
         outcome = self._protocol.receive(body, request.headers.items(), selection)
         if isinstance(outcome, Pending):
-            if self._steps_up and (refused := self._refusal(outcome)) is not None:
+            if self._steps_up and (refused := _refusal(outcome)) is not None:
                 # Nothing of it is done; who does not look at the status reads the same in the body.
-                told = outcome.finish([refused] * len(outcome.calls))
+                told = outcome.refuse(refused)
                 headers = challenge(refused)
                 return Response(told.body, refused.status, headers, media_type="application/json")
-            finish = partial(self._finish, outcome, _request_id(request))
-            slow = sum(self._toolbox.get(each.name).slow for each in outcome.calls)
-            outcome = await self._pools.run(finish, slow=slow, caller=auth.caller().key)
-        media_type = "application/json" if outcome.body else None
-        return Response(outcome.body, outcome.status, media_type=media_type)
+            slow = sum(each.slow for each in outcome.calls)
+            run = partial(outcome.run, _request_id(request))
+            if self.streams is not None and accepts_events(request.headers.get("accept", "")):
+                work = partial(self._pools.run, slow=slow, caller=auth.caller().key)
+                return await self.streams.answer(request, outcome, run, work)
+            outcome = await self._pools.run(run, slow=slow, caller=auth.caller().key)
+        return render(outcome, named=self.streams is not None)
+
+    async def resume(self, request: Request) -> Response:
+        """Answer ``GET /mcp``: what a client has missed of an answer whose stream broke off."""
+        if self.streams is None:
+            raise HTTPException(405)
+        return self.streams.resume(request)
 
     async def tool(self, request: Request) -> Response:
         """Answer ``POST /mcp/tools/{name}``: the arguments are the body."""
@@ -436,21 +453,6 @@ class _Routes:
         except (ToolNotFound, TooManyRequests) as error:
             return error
 
-    def _refusal(self, pending: Pending) -> DocstowError | None:
-        """Return the error of the first call that the caller's credential does not allow."""
-        for call in pending.calls:
-            try:
-                auth.require(self._toolbox.get(call.name).scope)
-            except (Unauthorized, Forbidden) as error:
-                return error
-        return None
-
-    def _finish(self, pending: Pending, request_id: str) -> Reply:
-        outcomes = [
-            self._toolbox.attempt(call.name, call.arguments, request_id) for call in pending.calls
-        ]
-        return pending.finish(outcomes)
-
     async def _json_body(self, request: Request) -> bytes:
         """Return the body, if it is declared as JSON (or empty) and not too large.
 
@@ -476,6 +478,16 @@ class _Routes:
             told = f"The body did not arrive within {self._body_s:g} seconds; send it again."
             raise HTTPException(408, told, {"Connection": "close"}) from None
         return bytes(body)
+
+
+def _refusal(pending: Pending) -> DocstowError | None:
+    """Return the error of the first call that the caller's credential does not allow."""
+    for call in pending.calls:
+        try:
+            auth.require(call.scope)
+        except (Unauthorized, Forbidden) as error:
+            return error
+    return None
 
 
 async def _say_alive(request: Request) -> Response:

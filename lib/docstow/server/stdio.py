@@ -46,7 +46,7 @@ def serve(
         threads: tools that run at once.
         max_line_bytes: longer lines are refused, and not kept in memory.
     """
-    answers = _Answers(protocol, writer)
+    answers = _Answers(writer)
     with ThreadPoolExecutor(threads, thread_name_prefix="tool") as pool:
         while line := reader.readline(max_line_bytes):
             if len(line) == max_line_bytes and not line.endswith(b"\n"):
@@ -63,17 +63,13 @@ def serve(
 class _Answers:
     """Write answers, one line at a time."""
 
-    def __init__(self, protocol: Protocol, writer: BinaryIO) -> None:
-        self._toolbox = protocol.toolbox
+    def __init__(self, writer: BinaryIO) -> None:
         self._writer = writer
         self._lock = Lock()
 
     def finish(self, pending: Pending) -> None:
-        """Run a message's tools and write its answer."""
-        outcomes = [
-            self._toolbox.attempt(call.name, call.arguments, uuid4().hex) for call in pending.calls
-        ]
-        self.write(pending.finish(outcomes))
+        """Run a message's calls and write its answer, after what they say meanwhile."""
+        self.write(pending.run(uuid4().hex, lambda said: self.write(Reply(200, said))))
 
     def write(self, reply: Reply) -> None:
         """Write an answer, unless the message wants none."""

@@ -15,7 +15,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from docstow.core import auth, logs
 from docstow.core.errors import (
@@ -43,6 +43,8 @@ if TYPE_CHECKING:
     from docstow.library import ResolvedVersion
 
 log = logging.getLogger(__name__)
+
+_T = TypeVar("_T")
 
 #: What a caller is not allowed, by the codes of errors.
 _REFUSALS = frozenset({Unauthorized.code, Forbidden.code, QuotaExceeded.code, TooManyRequests.code})
@@ -312,27 +314,38 @@ class Toolbox:
     def attempt(
         self, name: str, arguments: Mapping[str, Any], request_id: str
     ) -> Answer | DocstowError:
-        """Call a tool like :meth:`call`, for a protocol's outermost boundary: errors are returned.
+        """Call a tool like :meth:`call`, for a protocol's outermost boundary; see :meth:`guard`."""
+        return self.guard(partial(self.call, name, arguments), request_id, f"tool {name}")
+
+    def guard(
+        self, work: Callable[[], _T], request_id: str, what: str = "a read"
+    ) -> _T | DocstowError:
+        """Do work for a protocol's outermost boundary: errors are returned.
 
         A fault nobody foresaw is logged with its trace under the request's id, and the caller
         learns that id alone.
+
+        Args:
+            work: may raise anything.
+            request_id: of the log.
+            what: it is, for the log.
         """
         try:
-            return self.call(name, arguments)
+            return work()
         except ReadOnlyStore as error:
-            log.warning("tool %s, request %s: %s", name, request_id, error.message)
+            log.warning("%s, request %s: %s", what, request_id, error.message)
             return Forbidden(
                 "The store of this server is read-only: it answers from what is there, and nothing"
                 " can be added or changed."
             )
         except StoreError:
             # Its advice is for the operator, and names places that are no caller's business.
-            log.exception("tool %s failed, request %s", name, request_id)
+            log.exception("%s failed, request %s", what, request_id)
             return internal_error(request_id)
         except DocstowError as error:
             return error
         except Exception:
-            log.exception("tool %s failed, request %s", name, request_id)
+            log.exception("%s failed, request %s", what, request_id)
             return internal_error(request_id)
 
 

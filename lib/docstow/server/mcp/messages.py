@@ -13,11 +13,15 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any, NoReturn
 
+from docstow.core.calls import LEVELS
+
 # Error codes: of JSON-RPC, then of MCP.
 PARSE_ERROR = -32700
 INVALID_REQUEST = -32600
 METHOD_NOT_FOUND = -32601
 INVALID_PARAMS = -32602
+INTERNAL_ERROR = -32603
+RESOURCE_NOT_FOUND = -32002
 HEADER_MISMATCH = -32020
 MISSING_CAPABILITY = -32021
 UNSUPPORTED_VERSION = -32022
@@ -31,6 +35,8 @@ BATCHES = "2025-03-26"
 
 _VERSION_KEY = "io.modelcontextprotocol/protocolVersion"
 _CAPABILITIES_KEY = "io.modelcontextprotocol/clientCapabilities"
+_MIRROR_KEY = "x-mcp-header"
+_LEVEL_KEY = "io.modelcontextprotocol/logLevel"
 SERVER_INFO_KEY = "io.modelcontextprotocol/serverInfo"
 
 VERSION_HEADER = "mcp-protocol-version"
@@ -211,6 +217,33 @@ def _check_headers(message: Mapping[str, Any], version: Any, headers: Mapping[st
             raise RpcError(HEADER_MISMATCH, f"The {header} header does not match the body")
 
 
+def check_mirrored(
+    schema: Mapping[str, Any], arguments: Mapping[str, Any], headers: Mapping[str, str]
+) -> None:
+    """Check the headers that repeat arguments of a call, where its tool asks for such.
+
+    Args:
+        schema: of the arguments; ``x-mcp-header`` of a property names its header.
+        arguments: as they came.
+        headers: by lower-case name.
+
+    Raises:
+        RpcError: a header is not what the body has, or one of them lacks it.
+    """
+    for name, each in schema.get("properties", {}).items():
+        if (suffix := each.get(_MIRROR_KEY)) is None:
+            continue
+        value = arguments.get(name)
+        said = value if value is None or isinstance(value, str) else json.dumps(value)
+        sent = headers.get(f"mcp-param-{suffix.lower()}")
+        if (None if sent is None else decode_header(sent)) != said or (sent is None) != (
+            said is None
+        ):
+            raise RpcError(
+                HEADER_MISMATCH, f"The Mcp-Param-{suffix} header does not match the body"
+            )
+
+
 def decode_header(value: str) -> str | None:
     """Decode ``=?base64?…?=``, or return the value itself; None for a broken encoding."""
     if not (encoded := _ENCODED.fullmatch(value)):
@@ -222,6 +255,18 @@ def decode_header(value: str) -> str | None:
         return None
     # Only the canonical spelling counts, or two spellings of one name would pass a proxy's rule.
     return text if base64.b64encode(raw).decode() == encoded[1] else None
+
+
+def progress_token(message: Mapping[str, Any]) -> str | int | None:
+    """Return the mark of the reports of progress that a client wants; None where it wants none."""
+    found = _meta(message).get("progressToken")
+    return found if isinstance(found, str | int) and not isinstance(found, bool) else None
+
+
+def message_level(message: Mapping[str, Any]) -> str:
+    """Return the least level of messages that a stateless request asks for; empty for none."""
+    found = _meta(message).get(_LEVEL_KEY)
+    return found if found in LEVELS else ""
 
 
 def _meta(message: Mapping[str, Any]) -> dict[str, Any]:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import logging
 import os
 import sys
+from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from threading import Lock
+from contextlib import contextmanager
+from threading import Event, Lock, Thread
 from typing import BinaryIO
 from uuid import uuid4
 
@@ -34,6 +36,7 @@ def serve(
     selection: Selection = DEFAULT,
     *,
     threads: int = 8,
+    look_s: float = 30.0,
     max_line_bytes: int = _MAX_LINE_BYTES,
 ) -> None:
     """Serve one client until its stream ends; answers come as they are ready, in any order.
@@ -44,10 +47,14 @@ def serve(
         writer: gets the answers, one a line.
         selection: the toolsets and the schema style to offer.
         threads: tools that run at once.
+        look_s: how often resources of subscriptions are looked at for a change, in seconds.
         max_line_bytes: longer lines are refused, and not kept in memory.
     """
     answers = _Answers(writer)
-    with ThreadPoolExecutor(threads, thread_name_prefix="tool") as pool:
+    ended = Event()
+    looking = Thread(target=_tell_changes, args=(protocol, answers, ended, look_s), daemon=True)
+    looking.start()
+    with _set_at_end(ended), ThreadPoolExecutor(threads, thread_name_prefix="tool") as pool:
         while line := reader.readline(max_line_bytes):
             if len(line) == max_line_bytes and not line.endswith(b"\n"):
                 _skip_line(reader, max_line_bytes)
@@ -82,6 +89,21 @@ class _Answers:
         except OSError as error:
             # The client left without waiting; its stream ends at once and the loop with it.
             log.info("an answer could not be written: %s", error)
+
+
+def _tell_changes(protocol: Protocol, answers: _Answers, ended: Event, look_s: float) -> None:
+    """Tell the client of resources that have changed, until its stream ends."""
+    while not ended.wait(look_s):
+        for each in protocol.changes():
+            answers.write(Reply(200, each))
+
+
+@contextmanager
+def _set_at_end(event: Event) -> Iterator[None]:
+    try:
+        yield
+    finally:
+        event.set()
 
 
 def _report(finished: Future[None]) -> None:

@@ -29,6 +29,9 @@ _RUN = re.compile(f"(?={_ANY})(?P<selector>[{_SELECTORS}]?)(?P<joiner>[{_JOINERS
 #: The attribute of a document that counts what was dropped from it.
 INVISIBLE = "invisible"
 
+#: Types of JSON values without characters.
+_ATOMS = frozenset((int, float, bool, type(None)))
+
 
 def drop_invisible(text: str) -> tuple[str, int]:
     """Return a text without invisible characters, and their number.
@@ -57,13 +60,14 @@ def drop_from_value(value: Any) -> tuple[Any, int]:
 
 def _is_plain(value: Any) -> bool:
     """Return whether a value has ASCII alone, as most have; others may have."""
-    if isinstance(value, str):
-        return value.isascii()
-    if isinstance(value, dict):
+    kind = type(value)
+    if kind is str:
+        return bool(value.isascii())
+    if kind is dict:
         return all(map(_is_plain, value.values()))
-    if isinstance(value, list | tuple):
+    if kind is list or kind is tuple:
         return all(map(_is_plain, value))
-    return isinstance(value, int | float | None)
+    return kind in _ATOMS
 
 
 def _drop_from_value(value: Any) -> tuple[Any, int]:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache, partial
 from typing import Any
-from urllib.parse import urldefrag, urljoin
+from urllib.parse import urljoin
 
 from docstow.core.model import (
     AUTO_TRAITS,
@@ -141,7 +141,7 @@ class _Reading:
         relations.update(written.relations())
         drafts = [draft for _, draft in sorted(self.items.drafts.by_key.items())]
         relations.update(each for draft in drafts for each in _reexports(draft))
-        self.page_urls.update(urldefrag(draft.url).url for draft in drafts)
+        self.page_urls.update(draft.url.partition("#")[0] for draft in drafts)
         texts = [self._text(draft, relations) for draft in drafts]
         documents = [self._document(draft, text) for draft, text in zip(drafts, texts, strict=True)]
         relations.update(self._required_features(drafts))
@@ -210,7 +210,7 @@ class _Reading:
         aliases = draft.attributes.get("aliases", ())
         shown_on = [draft.url, *(page_url(self.root, each, draft.kind) for each in aliases)]
         urls = [urljoin(page, destination) for page in shown_on]
-        return next((url for url in urls if urldefrag(url).url in self.page_urls), urls[0])
+        return next((url for url in urls if url.partition("#")[0] in self.page_urls), urls[0])
 
     def _link(self, target: Id) -> tuple[str, str]:
         """Return path and URL of a link's target; both empty where the file does not say."""

@@ -849,10 +849,12 @@ class Runtime:
                 trusted=self.policy.loopback,
             ),
             sources_claim=settings.oauth_sources,
-            pages=self._page_services,
+            pages=lambda: self.page_services,
         )
 
-    def _page_services(self) -> PageServices:
+    @lazy
+    def page_services(self) -> PageServices:
+        """What pages for people show."""
         from docstow.server.web.visit import Services
 
         def identify(authorization: str) -> None:

@@ -29,6 +29,7 @@ from docstow.server import command_line
 from docstow.sources import kind_of
 
 if TYPE_CHECKING:
+    from docstow.index.loaded import Index
     from docstow.ops.export import Export
     from docstow.runtime import Runtime
     from docstow.server.mcp import Protocol
@@ -144,12 +145,14 @@ def _export(runtime: Runtime, options: argparse.Namespace) -> int:
         return _push(runtime, options)
     if options.knowledge or options.dry_run:
         raise InvalidParameter("--push", "is missing: --knowledge and --dry-run belong to it")
+    if options.format == "site":
+        return _export_site(runtime, options)
     export = _exported(runtime, options.source, options.format)
     forms = ("llms", "llms-full") if options.format == "llms" else (options.format,)
     if options.into == Path("-"):
         sys.stdout.writelines(export.texts(forms[-1]))
         return 0
-    stem = re.sub(r"[^\w.-]+", "-", export.title).strip("-") or "export"
+    stem = _stem(export.title)
     if options.format in ("jsonl", "openwebui"):
         into = options.into or Path(f"{stem}.jsonl")
         into = into / f"{stem}.jsonl" if into.is_dir() else into
@@ -161,6 +164,28 @@ def _export(runtime: Runtime, options: argparse.Namespace) -> int:
     body = {"title": export.title, "format": options.format, "into": str(into)}
     options.out.tell(body, f"{export.title} as {options.format}: {into}")
     return 0
+
+
+def _export_site(runtime: Runtime, options: argparse.Namespace) -> int:
+    """Write a snapshot as pages for a browser, which need no server."""
+    from docstow.ops import files as outfiles
+    from docstow.server.web.static_site import write_pages
+
+    if options.into == Path("-"):
+        raise InvalidParameter("--into", "a site is a folder; name it")
+    index, title = _find_index(runtime, options.source, options.format)
+    into = options.into or Path(_stem(title))
+    outfiles.write_folder(
+        into, write_pages(runtime.page_services, index, title), force=options.force
+    )
+    body = {"title": title, "format": options.format, "into": str(into)}
+    options.out.tell(body, f"{title} as {options.format}: {into}")
+    return 0
+
+
+def _stem(title: str) -> str:
+    """Return what an export is called on disk."""
+    return re.sub(r"[^\w.-]+", "-", title).strip("-") or "export"
 
 
 def _push(runtime: Runtime, options: argparse.Namespace) -> int:
@@ -199,22 +224,32 @@ def _push(runtime: Runtime, options: argparse.Namespace) -> int:
 
 def _exported(runtime: Runtime, word: str, form: str) -> Export:
     """Resolve a name to a registered source of pages, else to a crate."""
-    from docstow.ops.export import ITEM_FORMATS, Export
+    from docstow.ops.export import Export
+
+    return Export(*_find_index(runtime, word, form))
+
+
+def _find_index(runtime: Runtime, word: str, form: str) -> tuple[Index, str]:
+    """Return the tables of a registered source of pages, else of a crate, and what it is called."""
+    from docstow.ops.export import ITEM_FORMATS
 
     try:
         registration = runtime.registry.get(word)
     except SourceNotFound:
-        if form not in ITEM_FORMATS or "/" in word:
+        if form not in (*ITEM_FORMATS, "site") or "/" in word:
             raise
     else:
         if kind_of(registration.kind).has_pages:
             snapshot = runtime.prose.newest(registration)
             if snapshot is None:
                 raise SnapshotNotFound(f"{registration.title} was never synced; ingest it first.")
-            return Export(runtime.prose.index(snapshot), registration.title)
+            return runtime.prose.index(snapshot), registration.title
         word = registration.uri
     name, _, requirement = word.partition("@")
-    return Export(runtime.library.index(runtime.crates.ensure(name, requirement)))
+    snapshot = runtime.crates.ensure(name, requirement)
+    return runtime.library.index(
+        snapshot
+    ), f"{snapshot.revision.source.name} {snapshot.revision.version}"
 
 
 def _fetch_model(runtime: Runtime, options: argparse.Namespace) -> int:

@@ -28,7 +28,7 @@ ALL = "--help-all"
 _UNKNOWN = re.compile(r"argument (\w+): invalid choice: '([^']*)'.* \(choose from (.*)\)")
 
 #: What a source is written out as; those after ``llms`` are for pages of prose alone.
-_EXPORTS = ("jsonl", "markdown", "llms", "openwebui", "openwebui-markdown")
+_EXPORTS = ("jsonl", "markdown", "llms", "openwebui", "openwebui-markdown", "site")
 
 
 class _Parser(argparse.ArgumentParser):

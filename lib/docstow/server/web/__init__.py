@@ -53,7 +53,6 @@ _HEADERS = {
 _Page = Callable[[Visit], Response]
 #: Pages by path, the more exact ones first; and how many slow calls one makes.
 _READ: tuple[tuple[str, _Page, int], ...] = (
-    ("/", reading.home, 0),
     (f"{ROOT}/sources", managing.sources, 0),
     (f"{ROOT}/sources/{{source}}", managing.source, 0),
     (f"{ROOT}/jobs", managing.jobs, 0),
@@ -65,11 +64,6 @@ _READ: tuple[tuple[str, _Page, int], ...] = (
     (f"{ROOT}/project", projects.project, 1),
     (f"{ROOT}/check", projects.check, 0),
     (f"{ROOT}/connect", projects.connect, 0),
-    (f"{ROOT}/page/{{doc:path}}", reading.prose_page, 0),
-    (f"{ROOT}/{{language}}/@{{scope}}/{{name}}/{{version}}/{{path:path}}", reading.item, 0),
-    (f"{ROOT}/{{language}}/@{{scope}}/{{name}}/{{version}}", reading.package, 0),
-    (f"{ROOT}/{{language}}/{{name}}/{{version}}/{{path:path}}", reading.item, 0),
-    (f"{ROOT}/{{language}}/{{name}}/{{version}}", reading.package, 0),
 )
 #: What forms do.
 _WRITTEN: tuple[tuple[str, _Page, int], ...] = (
@@ -100,7 +94,7 @@ class Site:
             self._route(SIGN_IN, managing.signed_in, 0, method="POST", public=True),
             Route(f"{ROOT}/jobs/{{job}}/events", self._events, methods=["GET"]),
             *(self._route(path, page, slow, method="POST") for path, page, slow in _WRITTEN),
-            *(self._route(path, page, slow) for path, page, slow in _READ),
+            *(self._route(path, page, slow) for path, page, slow in (*_READ, *reading.routes())),
         ]
 
     async def answer(self, request: Request) -> Response:

@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urljoin
 
 from starlette.responses import RedirectResponse, Response
+from starlette.routing import compile_path
 
 from docstow import languages
 from docstow.core.errors import DocstowError
 from docstow.core.model import LOCAL
 from docstow.index.render import HEADINGS
 from docstow.library import PAGE
+from docstow.server.sessions import ROOT
 from docstow.server.web import addresses
 from docstow.server.web.markdown import Heading, Rendered
 from docstow.server.web.markdown import render as render_text
@@ -28,6 +30,15 @@ if TYPE_CHECKING:
     from docstow.index.render import ItemPage
     from docstow.library import ResolvedVersion
     from docstow.server.web.visit import Visit
+
+#: Where packages, items and pages of prose are shown; the more exact ones first.
+PATHS = (
+    f"{ROOT}/page/{{doc:path}}",
+    f"{ROOT}/{{language}}/@{{scope}}/{{name}}/{{version}}/{{path:path}}",
+    f"{ROOT}/{{language}}/@{{scope}}/{{name}}/{{version}}",
+    f"{ROOT}/{{language}}/{{name}}/{{version}}/{{path:path}}",
+    f"{ROOT}/{{language}}/{{name}}/{{version}}",
+)
 
 #: What the answer to a search may have, in tokens, and results of one kind alone.
 _TOKENS, _MOST_RESULTS = 6000, 20
@@ -453,3 +464,25 @@ def prose_page(visit: Visit) -> Response:
         before=pages[place - 1] if place else None,
         after=pages[place + 1] if place is not None and place + 1 < len(pages) else None,
     )
+
+
+_PAGES = dict(zip(PATHS, (prose_page, item, package, item, package), strict=True))
+
+
+def find(address: str) -> tuple[Callable[[Visit], Response], dict[str, str]]:
+    """Return what makes the page of an address, and the parts of its path.
+
+    Raises:
+        ValueError: there is no such page.
+    """
+    for path, page in _PAGES.items():
+        if match := compile_path(path)[0].match(unquote(address)):
+            return page, match.groupdict()
+    raise ValueError(f"{address} is no page")
+
+
+def routes() -> Iterator[tuple[str, Callable[[Visit], Response], int]]:
+    """Yield the paths of these pages, what makes each, and how many slow calls that makes."""
+    yield "/", home, 0
+    for path, page in _PAGES.items():
+        yield path, page, 0

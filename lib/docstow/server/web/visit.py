@@ -64,6 +64,7 @@ class Visit:
         form: the fields that were sent.
         address: of this server as the browser knows it, such as ``http://127.0.0.1:8000``.
         partial: whether a script asks for the part of the page that changes.
+        of_site: the title of the files that the page is one of; empty where a server answers.
     """
 
     services: Services
@@ -74,6 +75,7 @@ class Visit:
     form: Mapping[str, str] = field(default_factory=dict)
     address: str = ""
     partial: bool = False
+    of_site: str = ""
 
     @property
     def secure(self) -> bool:

@@ -25,9 +25,9 @@
     }
     const led = Date.now() - leading < 1500;
     leading = 0;
-    if (led && places[event.key]) location.href = places[event.key];
+    if (led && field && places[event.key]) location.href = places[event.key];
     else if (led && event.key === "g") scrollTo(0, 0);
-    else if (event.key === "/") { event.preventDefault(); field.focus(); field.select(); }
+    else if (event.key === "/" && field) { event.preventDefault(); field.focus(); field.select(); }
     else if (event.key === "j") move(1);
     else if (event.key === "k") move(-1);
     else if (event.key === "g") leading = Date.now();

@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 import os
 import re
+import stat
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -142,6 +144,8 @@ class _FileCache:
 
 
 _CACHE = _FileCache()
+_MANIFESTS: dict[tuple[str, int, int], Mapping[str, Any]] = {}
+_MOST_MANIFESTS = 2000
 _AMBIENTS: OrderedDict[tuple[str, int], tuple[tuple[str, str], ...]] = OrderedDict()
 
 
@@ -174,13 +178,34 @@ class PackageFiles:
             return None
         if not root.is_dir():
             return None
-        manifest: object = {}
+        manifest = self._manifest(root)
+        if manifest is None and not (root / "index.d.ts").is_file():
+            return None
+        return Folder(root, manifest or {})
+
+    def _manifest(self, root: Path) -> Mapping[str, Any] | None:
+        """Return what a package's manifest says; None where there is none that can be read.
+
+        Those of hundreds of dependencies are looked into for each package that is shown. One that
+        was read is known by its time and size; a link is followed each time.
+        """
+        place, key = root / "package.json", None
+        with suppress(OSError):
+            status = os.lstat(place)
+            if stat.S_ISREG(status.st_mode):
+                key = (str(place), status.st_mtime_ns, status.st_size)
+        if key is not None and (known := _MANIFESTS.get(key)) is not None:
+            return known
         try:
-            manifest = json.loads(self.boundary.read(root / "package.json"))
+            read = json.loads(self.boundary.read(place))
         except (DocstowError, ValueError):
-            if not (root / "index.d.ts").is_file():
-                return None
-        return Folder(root, manifest if isinstance(manifest, dict) else {})
+            return None
+        manifest: Mapping[str, Any] = read if isinstance(read, dict) else {}
+        if key is not None:
+            if len(_MANIFESTS) >= _MOST_MANIFESTS:
+                _MANIFESTS.clear()
+            _MANIFESTS[key] = manifest
+        return manifest
 
     def find(self, name: str, start: Path) -> Folder | None:
         """Find the package of a name in the nearest ``node_modules`` above a folder."""

@@ -34,7 +34,14 @@ NETWORK = {
     "npm_more_root",
     "npm_root",
 }
-NETWORK |= {"pnpm_root", "python_project", "python_resolver", "python_surfaces", "two_versions"}
+NETWORK |= {
+    "engines_folder",
+    "pnpm_root",
+    "python_project",
+    "python_resolver",
+    "python_surfaces",
+    "two_versions",
+}
 #: Fixtures over whole crates, an S3 server, and a browser.
 SLOW = {"bucket", "chromium", "corpus", "crates", "minilm", "rust_runtime"}
 #: Folders of tests that start processes, servers and workers by the dozen.

@@ -70,6 +70,7 @@ if TYPE_CHECKING:
     from docstow.ingest.queue import Enqueuer, Message, Queue
     from docstow.ingest.sync import SyncTask
     from docstow.ingest.worker import SqsEvents, Task, Worker
+    from docstow.languages.shared.engines import Engines
     from docstow.library.environments import PackageEnvironments
     from docstow.library.finding import PackageFinder
     from docstow.library.guides import Guides
@@ -667,6 +668,7 @@ class Runtime:
             self.projects,
             self.snapshots,
             self.advisories,
+            lambda: self.engines,
             lambda: self.finder,
             dropping=drops_suspect(self.settings),
             metrics=self.metrics,
@@ -700,6 +702,23 @@ class Runtime:
             self.descriptions,
             self._open_embedder,
         )
+
+    @lazy
+    def engines(self) -> Engines:
+        """The type checkers that are installed."""
+        from docstow.languages.shared.engines import Engines
+
+        found = Engines(self.engines_folder)
+        self._closing.callback(found.close)
+        return found
+
+    @property
+    def engines_folder(self) -> Path | None:
+        """Where type checkers are installed; None where none is to be used."""
+        given = self.settings.engines
+        if given == "none":
+            return None
+        return Path(given).expanduser() if given else Path(f"{self._cache_folder}-engines")
 
     @lazy
     def advisories(self) -> Advisories | None:

@@ -118,8 +118,11 @@ def main() -> int:
     parser.add_argument("--kept", action="store_true", help="those that are kept aside")
     parser.add_argument("--list", action="store_true", help="show what is missed")
     parser.add_argument("--cache", default="", help="folder of the local cache")
+    parser.add_argument("--engines", default="", help="folder of the engines, or none")
     options = parser.parse_args()
-    settings = Settings(root=(str(options.root),), offline=True, cache=options.cache)
+    settings = Settings(
+        root=(str(options.root),), offline=True, cache=options.cache, engines=options.engines
+    )
     with Docs(settings) as docs:
         line = measure(docs, options.language, kept=options.kept, listed=options.list)
     print(line)

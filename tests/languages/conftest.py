@@ -9,12 +9,14 @@ from filelock import FileLock
 
 import python_environment
 from check_environment import crates, node_resolver, python_resolver, rust_runtime
+from engines import engines_folder
 from node_environment import npm, npm_more_root, npm_root, pnpm_root
 from require import unavailable
 from settled import settle
 
 __all__ = [
     "crates",
+    "engines_folder",
     "node_resolver",
     "npm",
     "npm_more_root",

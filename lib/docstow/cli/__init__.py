@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from docstow import __version__
-from docstow.cli import add, connect, ingest, look, store
+from docstow.cli import add, connect, engines, ingest, look, store
 from docstow.cli.interrupt import STATUS, Interrupts
 from docstow.cli.out import Out
 from docstow.core import auth
@@ -335,6 +335,8 @@ COMMANDS: Mapping[str, Callable[[Runtime, argparse.Namespace], int]] = {
     "store_sweep": store.sweep,
     "store_verify": store.verify,
     "store_upkeep": store.upkeep,
+    "list_engines": engines.list_engines,
+    "install_engines": engines.install,
     "fetch_model": _fetch_model,
     "new_token": _new_token,
     "list_jobs": ingest.list_jobs,

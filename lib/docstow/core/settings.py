@@ -172,6 +172,9 @@ class Settings:
         "processes of serve that read code and packages, each call under a budget; 0: none",
         least=0,
     )
+    engines: str = _setting(
+        "", "folder of type checkers that judge code; empty: beside the blob cache; none: no one"
+    )
     memory_bytes: int = _setting(512 * MIB, "limit of loaded indexes", least=0, kind="size")
     freshness_s: float = _setting(5.0, "how old a head may be before it is checked again", least=0)
     host: str = _setting("127.0.0.1", "address to listen on")

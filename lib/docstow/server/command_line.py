@@ -145,6 +145,7 @@ def parser(*, settings_in_help: bool = True) -> argparse.ArgumentParser:
     _add_store(commands.add_parser("store", help="what is stowed, and its upkeep"), common)
     _add_jobs(commands.add_parser("jobs", help="ingests and syncs, done and to be done"), common)
     _add_model(commands.add_parser("model", help="models by choice"), common)
+    _add_engines(commands.add_parser("engines", help="type checkers that judge code"), common)
     _add_token(commands.add_parser("token", help="credentials for callers"), common)
     _add_call(
         commands.add_parser(
@@ -258,6 +259,19 @@ def _add_model(command: argparse.ArgumentParser, common: argparse.ArgumentParser
     fetch.add_argument("id", metavar="OWNER/NAME[@REVISION][#int8|#fp32]")
     fetch.add_argument("--into", type=Path, metavar="DIR", help="a folder to use as the model")
     fetch.set_defaults(command="fetch_model")
+
+
+def _add_engines(command: argparse.ArgumentParser, common: argparse.ArgumentParser) -> None:
+    verbs = _verbs(command, "VERB")
+    listed = verbs.add_parser("list", parents=[common], **_help("which there are, and where"))
+    listed.set_defaults(command="list_engines")
+    fetched = verbs.add_parser(
+        "install",
+        parents=[common],
+        **_help("fetch them, by digests that come with docstow", "engines install"),
+    )
+    fetched.add_argument("names", metavar="NAME", nargs="*", help="only these")
+    fetched.set_defaults(command="install_engines")
 
 
 def _add_token(command: argparse.ArgumentParser, common: argparse.ArgumentParser) -> None:

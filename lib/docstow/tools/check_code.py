@@ -10,13 +10,19 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from docstow import languages
-from docstow.core.errors import DocstowError, Ingesting, InvalidParameter
+from docstow.core.errors import (
+    DocstowError,
+    Ingesting,
+    InternalError,
+    InvalidParameter,
+    TooLarge,
+)
 from docstow.core.model import CRATE, LOCAL
 from docstow.core.versions import Version
 from docstow.languages.projects import mentions
 from docstow.languages.rust.cargo_lock import parse
 from docstow.languages.rust.check.crate_items import CrateNames
-from docstow.languages.shared.findings import MOST, PROBLEMS, Finding, Verdict
+from docstow.languages.shared.findings import MOST, PROBLEMS, Finding, Status, Verdict
 from docstow.languages.shared.history import History, deprecation_note, parameter_names
 from docstow.languages.shared.lookup import look_up_all
 from docstow.tools import Answer, paged
@@ -35,6 +41,7 @@ if TYPE_CHECKING:
     from docstow.index.loaded import Index
     from docstow.languages.projects import Projects
     from docstow.languages.projects.mentions import Message
+    from docstow.languages.shared.engines import Engines
     from docstow.languages.shared.language import Checking, Language
     from docstow.languages.shared.lookup import Resolver
     from docstow.languages.shared.project import Scan
@@ -77,11 +84,13 @@ def verify(
     snapshots: Snapshots,
     projects: Projects | None,
     advisories: Advisories | None,
+    engines: Engines | None,
     arguments: Mapping[str, Any],
 ) -> Answer:
     """Run ``verify_code``; its parameters are those of :mod:`docstow.tools.verify_code`."""
     code = arguments["code"]
     notices: list[str] = []
+    engine = ""
     message = mentions.read_message(code)
     name = arguments["language"] or (message.language if message else language_of(code))
     language = languages.of_name(name)
@@ -115,7 +124,13 @@ def verify(
                 project = opened.enter_context(checking.resolver(scan))
                 resolver = ProjectFirst(project, stowed, own, replaced)
             opened.enter_context(stowed.opened(imports))
-            verdict = stowed.explain(_verify_packages(code, name, checking, resolver, message))
+            if message is None:
+                scans = [each for each in (stowed.scan, scan) if each is not None]
+                verdict, engine, told = _judge(engines, checking, code, name, resolver, scans)
+                notices += told
+            else:
+                verdict = _look_up_mentions(message, resolver)
+            verdict = stowed.explain(verdict)
         notices += [problem] if problem and verdict.missing else []
         notices += stowed.notices.values()
         notices += _tell_guesses(stowed.guessed, scanned=scan is not None)
@@ -138,7 +153,7 @@ def verify(
         notices += _advise_missing(verdict.missing, crates=crates_meant, scanned=scan is not None)
     judged = [(each.package, each.version) for each in verdict.findings if each.package]
     notices += count_advisories(advisories, language or languages.RUST, judged) if judged else []
-    return Answer(_build_answer(verdict, name, notices, arguments))
+    return Answer(_build_answer(verdict, name, engine, notices, arguments))
 
 
 def _check_versions(given: Mapping[str, Any] | None) -> dict[str, str]:
@@ -180,13 +195,33 @@ def _verify_rust(code: str, crates: StowedCrates, message: Message | None) -> Ve
     return look_up_all(named, crates)
 
 
-def _verify_packages(
-    code: str, language: str, checking: Checking, resolver: Resolver, message: Message | None
-) -> Verdict:
-    if message is None:
-        return checking.verify(code, resolver, language)
-    named = [(each.package, each.names, each.line) for each in message.mentions]
-    return look_up_all(named, resolver)
+def _look_up_mentions(message: Message, resolver: Resolver) -> Verdict:
+    return look_up_all([(e.package, e.names, e.line) for e in message.mentions], resolver)
+
+
+def _judge(
+    engines: Engines | None,
+    checking: Checking,
+    code: str,
+    language: str,
+    resolver: Resolver,
+    scans: Sequence[Scan],
+) -> tuple[Verdict, str, list[str]]:
+    """Have code judged by the language's type checker with our reader, or by our reader alone.
+
+    Returns:
+        what is found; the engine, or that there is none; and what is said of that.
+    """
+    engine, told = checking.engine, []
+    is_there = engine is not None and engines is not None and engines.program(engine) is not None
+    if engine is not None and engines is not None and checking.judge is not None and is_there:
+        try:
+            found = checking.judge(engines, code, language, resolver, scans)
+        except (TooLarge, InternalError) as error:
+            told.append(f"{engine.name}: {error.message}")
+        else:
+            return found, f"{engine.name} {engine.version}", []
+    return checking.verify(code, resolver, language), "none" if engine else "", told
 
 
 def _advise_missing(names: Sequence[str], *, crates: bool, scanned: bool) -> list[str]:
@@ -209,6 +244,7 @@ def _advise_missing(names: Sequence[str], *, crates: bool, scanned: bool) -> lis
 def _build_answer(
     verdict: Verdict,
     language: str,
+    engine: str,
     notices: Sequence[str],
     arguments: Mapping[str, Any],
 ) -> dict[str, Any]:
@@ -221,7 +257,9 @@ def _build_answer(
         "answered": ", ".join(f"{name} {version}" for name, version in packages.items()),
         "substituted": False,
         "language": language,
+        **({"engine": engine} if engine else {}),
         "counts": dict(counts),
+        **_open_share(counts),
         "packages": packages,
         **({"features": features} if features else {}),
         **({"notice": "; ".join(notices)} if notices else {}),
@@ -234,6 +272,12 @@ def _build_answer(
     }
 
 
+def _open_share(counts: Mapping[Status, int]) -> dict[str, float]:
+    """Return the share of the names that could not be judged, so that silence is no praise."""
+    total = sum(counts.values())
+    return {"not_checked_share": round(counts.get("not_checked", 0) / total, 2)} if total else {}
+
+
 def _describe_finding(finding: Finding) -> dict[str, Any]:
     row: dict[str, Any] = {
         "line": finding.line,
@@ -244,6 +288,8 @@ def _describe_finding(finding: Finding) -> dict[str, Any]:
         "suggestions": list(finding.suggestions),
         "package": finding.package,
         "version": finding.version,
+        "engine": finding.engine if finding.status in PROBLEMS else "",
+        "patch": finding.patch,
     }
     return {name: value for name, value in row.items() if value or name in {"line", "column"}}
 

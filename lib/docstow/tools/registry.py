@@ -14,6 +14,7 @@ from docstow.tools import Answer, Metrics, Tool, Toolbox, ToolGroup
 if TYPE_CHECKING:
     from docstow.ingest.pushed_texts import Collections
     from docstow.languages.projects import Projects
+    from docstow.languages.shared.engines import Engines
     from docstow.library import Library
     from docstow.library.finding import PackageFinder
     from docstow.sources.advisories import Advisories
@@ -35,6 +36,7 @@ class ToolMakers:
         projects: the projects whose packages may be looked into.
         snapshots: the published snapshots.
         advisories: those that the operator has, if any.
+        open_engines: opens the type checkers that are installed.
         open_finder: opens what finds packages by purpose.
         dropping: drop third-party text that speaks to an assistant, instead of marking it.
         metrics: counts the calls.
@@ -46,6 +48,7 @@ class ToolMakers:
     projects: Projects
     snapshots: Snapshots
     advisories: Advisories | None
+    open_engines: Callable[[], Engines]
     open_finder: Callable[[], PackageFinder]
     dropping: bool = False
     metrics: Metrics = field(default_factory=Metrics)
@@ -172,7 +175,11 @@ class ToolMakers:
     def _check(self) -> Sequence[Tool]:
         from docstow.tools import verify_code
 
-        return [verify_code.tool(self.library, self.snapshots, self.projects, self.advisories)]
+        return [
+            verify_code.tool(
+                self.library, self.snapshots, self.projects, self.advisories, self.open_engines()
+            )
+        ]
 
     def _connectors(self) -> Sequence[Tool]:
         from docstow.tools import connectors

@@ -12,6 +12,7 @@ from docstow.tools.parameters import CURSOR, LOCKFILE, TARGET, Parameter
 
 if TYPE_CHECKING:
     from docstow.languages.projects import Projects
+    from docstow.languages.shared.engines import Engines
     from docstow.library import Library
     from docstow.sources.advisories import Advisories
     from docstow.store.snapshots import Snapshots
@@ -24,6 +25,7 @@ def tool(
     snapshots: Snapshots,
     projects: Projects | None,
     advisories: Advisories | None = None,
+    engines: Engines | None = None,
 ) -> Tool:
     """Make the tool.
 
@@ -32,6 +34,7 @@ def tool(
         snapshots: what is stowed already.
         projects: the projects that may be looked into; None where there are none.
         advisories: those that the operator has, if any.
+        engines: type checkers that judge what our reader leaves open, if there are any.
     """
     finding = result_schema(
         {"line": COUNT, "name": TEXT, "status": TEXT},
@@ -64,7 +67,7 @@ def tool(
             Parameter("all", "boolean", "List what is right too", default=False, rare=True),
             CURSOR,
         ),
-        run=partial(_verify, library, snapshots, projects, advisories),
+        run=partial(_verify, library, snapshots, projects, advisories, engines),
         output_schema=list_schema(
             finding,
             language=TEXT,
@@ -80,8 +83,9 @@ def _verify(
     snapshots: Snapshots,
     projects: Projects | None,
     advisories: Advisories | None,
+    engines: Engines | None,
     arguments: Mapping[str, Any],
 ) -> Answer:
     from docstow.tools.check_code import verify
 
-    return verify(library, snapshots, projects, advisories, arguments)
+    return verify(library, snapshots, projects, advisories, engines, arguments)

@@ -109,6 +109,11 @@ class StowedPackages:
             finally:
                 self._fetched = None
 
+    @property
+    def scan(self) -> Scan | None:
+        """What was fetched for the code; None where nothing was."""
+        return self._environment.scan
+
     def package_for(self, imported: str) -> Installed | None:
         """Return the package of a dotted name or module specifier, if that version is at hand.
 

@@ -39,6 +39,8 @@ class Finding:
         path: the item that answers, or that the missing name was looked for in.
         package: whose it is; empty where it is nobody's.
         version: of that package.
+        engine: the type checker that says so; empty for our own reader.
+        patch: the line as it should be, where that is certain.
     """
 
     line: int
@@ -50,6 +52,8 @@ class Finding:
     path: str = ""
     package: str = ""
     version: str = ""
+    engine: str = ""
+    patch: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from docstow.core.model import Document
     from docstow.core.spelling import Spelling
     from docstow.languages.shared.diff import PackageChange
+    from docstow.languages.shared.engines import Engine, Engines
     from docstow.languages.shared.findings import Verdict
     from docstow.languages.shared.lookup import Resolver
     from docstow.languages.shared.project import About, Package, Scan
@@ -102,12 +103,17 @@ class Checking:
         resolver: answers for a project's packages while one piece of code is checked.
         standard: answers for the language's own modules alone, in a version or any.
         packages: names of packages that an import most likely leads to, the likeliest first.
+        engine: the type checker that judges what our reader leaves open, if there is one.
+        judge: has it judge code, with our reader: the engines, the code, the language's name or its
+            alias, a resolver, and the environments, of which the first ones count first.
     """
 
     verify: Callable[[str, Resolver, str], Verdict]
     resolver: Callable[[Scan], AbstractContextManager[Resolver]]
     standard: Callable[[str], Resolver]
     packages: Callable[[str], Sequence[str]] = lambda imported: (imported,)
+    engine: Engine | None = None
+    judge: Callable[[Engines, str, str, Resolver, Sequence[Scan]], Verdict] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

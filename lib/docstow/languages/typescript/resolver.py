@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
+from docstow.languages.shared.engines import Engines
 from docstow.languages.shared.findings import Verdict
 from docstow.languages.shared.kept import kept
 from docstow.languages.shared.language import Checking
 from docstow.languages.shared.lookup import Installed, Resolver
 from docstow.languages.shared.project import Package, Scan
+from docstow.languages.typescript.compiler_release import ENGINE
 from docstow.languages.typescript.package_json import BUILTIN
 from docstow.languages.typescript.surface import NodeProject, NodeSurface
 
@@ -124,6 +127,17 @@ def _verify(code: str, resolver: Resolver, language: str) -> Verdict:
     return verify(code, resolver, typed=language == "typescript")
 
 
+def _judge(
+    engines: Engines, code: str, language: str, resolver: Resolver, scans: Sequence[Scan]
+) -> Verdict:
+    from docstow.languages.typescript.check import verify
+    from docstow.languages.typescript.compiler import refine
+
+    typed = language == "typescript"
+    own = verify(code, resolver, typed=typed, inferring=False)
+    return refine(engines, code, resolver, scans, own, typed=typed)
+
+
 def _packages(imported: str) -> tuple[str, ...]:
     """Return the package of a specifier; none for what is none, such as a bundler's ``@/x``."""
     found = _PACKAGE.match(imported)
@@ -135,4 +149,6 @@ CHECKING = Checking(
     resolver=lambda scan: kept(scan, NodeResolver),
     standard=lambda _: BuiltinModules(),
     packages=_packages,
+    engine=ENGINE,
+    judge=_judge,
 )

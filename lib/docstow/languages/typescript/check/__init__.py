@@ -101,7 +101,7 @@ def _operator(node: Node) -> str:
     return text_of(child(node, "operator"))
 
 
-def verify(code: str, resolver: Resolver, *, typed: bool = True) -> Verdict:
+def verify(code: str, resolver: Resolver, *, typed: bool = True, inferring: bool = True) -> Verdict:
     """Check a piece of TypeScript or JavaScript, JSX included.
 
     Args:
@@ -109,9 +109,10 @@ def verify(code: str, resolver: Resolver, *, typed: bool = True) -> Verdict:
         resolver: where packages are found.
         typed: it is TypeScript; JavaScript may leave arguments out and pass more, and give objects
             further keys.
+        inferring: what values are is inferred; else imports and the names of modules are judged.
     """
     tree = Tree(code)
-    checker = _Checker(Scope(tree), Names(resolver), typed=typed)
+    checker = _Checker(Scope(tree), Names(resolver), typed=typed, inferring=inferring)
     checker.imports()
     for node in tree.nodes:
         checker.look_at(node)
@@ -119,7 +120,8 @@ def verify(code: str, resolver: Resolver, *, typed: bool = True) -> Verdict:
 
 
 class _Checker:
-    def __init__(self, scope: Scope, names: Names, *, typed: bool) -> None:
+    def __init__(self, scope: Scope, names: Names, *, typed: bool, inferring: bool) -> None:
+        self._inferring = inferring
         self._scope = scope
         self._names = names
         self._typed = typed
@@ -197,6 +199,8 @@ class _Checker:
         """Check one node, without those below it."""
         if node.type in MEMBERS and not node.has_error:
             self._chain(node)
+        elif not self._inferring:
+            return
         elif node.type in {"call_expression", "new_expression"} and not node.has_error:
             self._call(node)
         elif node.type == "object" and self._typed:
@@ -208,7 +212,8 @@ class _Checker:
         """Check a member of an imported name, or else of a value; of a chain of names the whole."""
         name = self._values.name(node)
         if name is None:
-            self._member(node)
+            if self._inferring:
+                self._member(node)
             return
         outer = self._tree.parent(node)
         if outer is not None and outer.type in MEMBERS and outer.named_children[0] == node:
@@ -221,7 +226,8 @@ class _Checker:
             return
         if answer.status == "unknown" and _is_inherent(name, answer):
             answer = Answer("not_checked", package=answer.package)
-        if answer.status == "not_checked" and node.type == "member_expression":
+        is_open = answer.status == "not_checked" and node.type == "member_expression"
+        if is_open and self._inferring:
             known = self._values.of(node.named_children[0])
             if known is not None and self._lacks(known, last, called=self._is_called(node)):
                 self._absent(node.named_children[-1], known, last)

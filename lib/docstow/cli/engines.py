@@ -1,0 +1,72 @@
+"""The commands ``docstow engines``: the type checkers that judge code."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING
+
+from docstow import languages
+from docstow.core.errors import ConfigurationError, InvalidParameter
+
+if TYPE_CHECKING:
+    from docstow.languages.shared.engines import Engine
+    from docstow.runtime import Runtime
+
+
+def list_engines(runtime: Runtime, options: argparse.Namespace) -> int:
+    """Print each engine, its version, and where it is."""
+    for each in _engines():
+        _tell(runtime, options, each, "not installed")
+    return 0
+
+
+def install(runtime: Runtime, options: argparse.Namespace) -> int:
+    """Fetch engines that are not there yet, each by its digest."""
+    from docstow.languages.shared.engines import engine_folder, this_platform
+    from docstow.sources.packages.npm_programs import unpack_program
+    from docstow.sources.packages.npm_registry import open_registry
+
+    folder = runtime.engines_folder
+    if folder is None:
+        raise ConfigurationError("The setting engines is none; name a folder.")
+    known = {each.name: each for each in _engines()}
+    for name in options.names or known:
+        engine = known.get(name)
+        if engine is None:
+            raise InvalidParameter("NAME", f"there is no engine {name!r}; {', '.join(known)}")
+        if not engine.package or runtime.engines.program(engine) is not None:
+            _tell(runtime, options, engine, engine.advice)
+            continue
+        here = this_platform()
+        if here not in engine.digests:
+            raise ConfigurationError(f"{name} {engine.version} has no program for {here}.")
+        package = engine.package.format(platform=here)
+        folder.mkdir(parents=True, exist_ok=True)
+        unpack_program(
+            open_registry(runtime.upstreams),
+            package,
+            engine.version,
+            engine.digests[here],
+            engine.programs,
+            engine_folder(folder, engine),
+        )
+        _tell(runtime, options, engine, "")
+    return 0
+
+
+def _tell(runtime: Runtime, options: argparse.Namespace, engine: Engine, otherwise: str) -> None:
+    """Print where an engine is, or what is said in place of that."""
+    found = runtime.engines.program(engine)
+    body = {
+        "name": engine.name,
+        "version": engine.version,
+        "licence": engine.licence,
+        "program": str(found) if found is not None else "",
+    }
+    said = f"{found} ({engine.licence})" if found is not None else otherwise
+    options.out.tell(body, f"{engine.name} {engine.version}: {said}")
+
+
+def _engines() -> list[Engine]:
+    checking = (each.checking() for each in languages.documented() if each.checking is not None)
+    return [each.engine for each in checking if each.engine is not None]

@@ -1,0 +1,182 @@
+"""Engines: type checkers of others, whose findings are judged before anybody hears of them.
+
+An engine is a program of docstow's own, never of a project. It runs confined, in a folder that is
+made for it: with a configuration that is written here, and links to the packages of environments.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import shutil
+import sys
+import tempfile
+import threading
+from collections import OrderedDict
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from docstow.core.errors import InternalError, TooLarge
+from docstow.languages.shared.language_server import LanguageServer
+
+#: Servers that are kept, those that were used least recently are ended; and how long one may take.
+_MOST_SERVERS, _WAIT_S = 3, 15.0
+
+
+@dataclass(frozen=True, slots=True)
+class Engine:
+    """A program that judges code, in the one version that its findings are known of.
+
+    Attributes:
+        name: for people, and the folder in which it is looked for.
+        version: exact.
+        package: of npm, with ``{platform}``; empty where it comes with docstow's own packages.
+        programs: paths of the program in its folder that are tried.
+        digests: of the package's files, SHA-512 in Base64, by platform.
+        licence: under which it comes.
+        advice: how to have it, where it is no package of npm.
+    """
+
+    name: str
+    version: str
+    package: str
+    programs: tuple[str, ...]
+    digests: Mapping[str, str] = field(default_factory=dict)
+    licence: str = ""
+    advice: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Workplace:
+    """What an engine is given beside the code.
+
+    Attributes:
+        key: the same for calls that may share a server.
+        files: texts by path.
+        links: folders that paths lead to.
+        reads: further folders that may be read.
+        arguments: of the program.
+        settings: variables of its environment.
+        options: what its server is told when it begins.
+    """
+
+    key: str
+    files: Mapping[str, str]
+    links: Mapping[str, Path]
+    reads: Sequence[Path]
+    arguments: Sequence[str]
+    settings: Mapping[str, str] = field(default_factory=dict)
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+
+def this_platform() -> str:
+    """Return this machine as npm names its platforms: ``linux-x64``."""
+    system = {"linux": "linux", "darwin": "darwin", "win32": "win32"}.get(sys.platform, "")
+    machine = {"x86_64": "x64", "amd64": "x64", "aarch64": "arm64", "arm64": "arm64"}
+    return f"{system}-{machine.get(platform.machine().lower(), '')}"
+
+
+class Engines:
+    """The engines that are there, and the servers that are at work. Safe to share between threads.
+
+    Args:
+        folder: where engines are installed; None for none at all.
+    """
+
+    def __init__(self, folder: Path | None) -> None:
+        self._folder = folder
+        self._lock = threading.Lock()
+        self._servers: OrderedDict[str, _Kept] = OrderedDict()
+
+    def program(self, engine: Engine) -> Path | None:
+        """Return the program of an engine; None where it is not there."""
+        if self._folder is None:
+            return None
+        places = [engine_folder(self._folder, engine)]
+        if not engine.package:
+            places.append(Path(sys.executable).parent)
+        for place in places:
+            for name in engine.programs:
+                if (found := place / name).is_file() and os.access(found, os.X_OK):
+                    return found.resolve()
+        return None
+
+    @contextmanager
+    def at_work(self, engine: Engine, workplace: Workplace) -> Iterator[LanguageServer]:
+        """Lend a server that works in a folder made for it; others wait meanwhile.
+
+        Raises:
+            InternalError: the engine is not there.
+            TooLarge: what was asked took more than it may; the server was ended.
+        """
+        program = self.program(engine)
+        if program is None:
+            raise InternalError(f"{engine.name} is not installed.")
+        with self._lock:
+            key = f"{engine.name} {workplace.key}"
+            kept = self._servers.pop(key, None)
+            if kept is not None and not kept.server.is_usable:
+                kept.end()
+                kept = None
+            while len(self._servers) >= _MOST_SERVERS:
+                self._servers.popitem(last=False)[1].end()
+            if kept is None:
+                kept = _start(program, workplace)
+            self._servers[key] = kept
+            try:
+                yield kept.server
+            except (InternalError, TooLarge):
+                self._servers.pop(key).end()
+                raise
+
+    def pids(self) -> list[int]:
+        """Return the ids of the servers' processes."""
+        return [each.server.pid for each in self._servers.values()]
+
+    def close(self) -> None:
+        """End all servers."""
+        with self._lock:
+            while self._servers:
+                self._servers.popitem()[1].end()
+
+
+def engine_folder(folder: Path, engine: Engine) -> Path:
+    """Return the folder in which an engine is installed."""
+    return folder / f"{engine.name}-{engine.version}"
+
+
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    server: LanguageServer
+    folder: Path
+
+    def end(self) -> None:
+        self.server.end()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def _start(program: Path, workplace: Workplace) -> _Kept:
+    made = Path(tempfile.mkdtemp(prefix="docstow-engine-")).resolve()
+    home, folder = made / "home", made / "code"
+    home.mkdir()
+    for name, text in workplace.files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    for name, target in workplace.links.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.symlink_to(target, target_is_directory=True)
+    server = LanguageServer(
+        [str(program), *workplace.arguments],
+        folder,
+        home,
+        reads=[*workplace.links.values(), *workplace.reads],
+        settings=workplace.settings,
+        options=workplace.options,
+        wait_s=_WAIT_S,
+    )
+    return _Kept(server, made)

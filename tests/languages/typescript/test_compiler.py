@@ -1,0 +1,177 @@
+"""TypeScript's compiler as the engine: what of its findings is told, and what it cannot do."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import shutil
+import signal
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from docstow.cli import main
+from docstow.core.errors import UnreadableInput
+from docstow.core.settings import load
+from docstow.languages.shared.engines import this_platform
+from docstow.languages.typescript import compiler_release
+from docstow.runtime import Runtime
+from docstow.sources.packages.npm_programs import unpack_program
+from docstow.sources.packages.npm_registry import open_registry
+from servers.npm import NpmServer
+
+Verify = Callable[..., dict[str, Any]]
+
+
+@pytest.fixture(scope="module")
+def project(npm_root: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A project whose own configuration would have nothing checked."""
+    root = tmp_path_factory.mktemp("project")
+    for name in ("package.json", "package-lock.json"):
+        shutil.copyfile(npm_root / name, root / name)
+    (root / "node_modules").mkdir()
+    for name in ("axios", "date-fns", "rxjs", "zod"):
+        folder = npm_root / "node_modules" / name
+        shutil.copytree(folder, root / "node_modules" / name, copy_function=os.link)
+    config = {"compilerOptions": {"noCheck": True, "plugins": [{"name": "./evil.js"}]}}
+    (root / "tsconfig.json").write_text(json.dumps(config))
+    return root
+
+
+@pytest.fixture(scope="module")
+def opened(
+    project: Path, engines_folder: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Runtime]:
+    base = tmp_path_factory.mktemp("runtime")
+    flags = {
+        "store": str(base / "store"),
+        "cache": str(base / "cache"),
+        "engines": str(engines_folder),
+        "root": (str(project),),
+        "offline": True,
+    }
+    with contextlib.closing(Runtime(load(flags, {}))) as runtime:
+        yield runtime
+
+
+@pytest.fixture(scope="module")
+def verify(opened: Runtime) -> Verify:
+    def ask(code: str, language: str = "typescript", **arguments: Any) -> dict[str, Any]:
+        given = {"code": code, "language": language, **arguments}
+        answer = opened.toolbox.call("verify_code", given).structured
+        assert answer is not None
+        return dict(answer)
+
+    return ask
+
+
+def names(answer: dict[str, Any]) -> list[str]:
+    return [each["name"] for each in answer["results"] if each["status"] != "ok"]
+
+
+@pytest.mark.parametrize(
+    ("code", "expected"),
+    [
+        ('import axios from "axios";\nconst r = await axios.get("/");\nr.statuz;', "statuz"),
+        ('import { z } from "zod";\nz.string().emial();', "emial"),
+        ('import { of, mapp } from "rxjs";\nof(1);', "mapp"),
+        ('import axios from "axios";\naxios.get("/", { timeoutt: 1 });', "timeoutt"),
+        ('import { addDays } from "date-fns";\naddDays(new Date());', "addDays()"),
+        ("class Own { a = 1; }\nnew Own().bb;", "Own.bb"),
+    ],
+)
+def test_what_is_wrong_is_found_with_its_place(verify: Verify, code: str, expected: str) -> None:
+    answer = verify(code)
+    assert answer["engine"] == f"typescript {compiler_release.ENGINE.version}"
+    (found,) = answer["results"]
+    assert found["name"].endswith(expected), found
+    line = code.split("\n")[found["line"] - 1]
+    assert line[found["column"] - 1 :].startswith(expected.removesuffix("()").split(".")[-1])
+
+
+@pytest.mark.parametrize(
+    ("code", "language"),
+    [
+        ('import { own } from "./own";\nown.thing();', "typescript"),
+        ('import own from "@/own";\nown.thing();', "typescript"),
+        ("declare const x: string | number;\nx.toFixed();", "typescript"),
+        ("function f(x) { return x.any.thing; }\nundeclared.x;", "typescript"),
+        ("const x = {};\nx.added = 1;\nx.added.more;", "javascript"),
+        ('document.querySelector("a").href;', "javascript"),
+        ('// @ts-expect-error\n"x".trimm();', "typescript"),
+        ("const x: string = 3;", "typescript"),
+    ],
+)
+def test_what_is_not_certain_is_no_finding(verify: Verify, code: str, language: str) -> None:
+    answer = verify(code, language)
+    assert answer["engine"] != "none"
+    assert answer["results"] == []
+
+
+def test_what_could_not_be_judged_has_its_share(verify: Verify) -> None:
+    answer = verify('import { own } from "./own";\nown.thing();\n"a".trim();', all=True)
+    assert answer["not_checked_share"] == 0.5
+    assert answer["counts"] == {"ok": 1, "not_checked": 1}
+
+
+def test_only_one_server_works_for_a_project_and_another_when_it_is_gone(
+    verify: Verify, opened: Runtime
+) -> None:
+    verify('"a".trim();')
+    first = opened.engines.pids()
+    verify('"a".trimm();')
+    assert opened.engines.pids() == first
+    os.kill(first[-1], signal.SIGKILL)
+    (name,) = names(verify('"a".trimm();'))
+    assert name.lower().endswith("string.trimm")
+    assert opened.engines.pids() != first
+
+
+def test_files_outside_are_not_read(verify: Verify, tmp_path: Path) -> None:
+    (tmp_path / "secret.ts").write_text("export const secret = 1;")
+    answer = verify(f'import {{ x }} from "{tmp_path}/secret";\nx.y;', all=True)
+    assert "secret" not in json.dumps(answer["results"])
+    assert names(verify(f'import type {{ x }} from "{tmp_path}/secret";')) == []
+
+
+def test_without_an_engine_the_answer_says_so(project: Path, tmp_path: Path) -> None:
+    flags = {"store": str(tmp_path / "s"), "cache": str(tmp_path / "c"), "engines": "none"}
+    with contextlib.closing(Runtime(load({**flags, "root": (str(project),)}, {}))) as runtime:
+        asked = {"code": 'import { mapp } from "rxjs";', "language": "typescript"}
+        answer = runtime.toolbox.call("verify_code", asked).structured or {}
+    assert answer["engine"] == "none"
+    assert names(dict(answer)) == ["rxjs.mapp"]
+
+
+def test_an_engine_of_another_digest_is_refused(tmp_path: Path) -> None:
+    engine = compiler_release.ENGINE
+    name = engine.package.format(platform="linux-x64")
+    with NpmServer() as server:
+        server.publish(name, engine.version, {"lib/tsc": "#!/bin/sh\necho evil"})
+        flags = {"store": str(tmp_path / "s"), "npm_registry_url": server.url}
+        with contextlib.closing(Runtime(load(flags, {}))) as runtime:
+            registry = open_registry(runtime.upstreams)
+            into = tmp_path / "engine"
+            with pytest.raises(UnreadableInput, match="sha512"):
+                unpack_program(
+                    registry,
+                    name,
+                    engine.version,
+                    engine.digests["linux-x64"],
+                    engine.programs,
+                    into,
+                )
+            assert not into.exists()
+    assert not list(tmp_path.glob(".unpacking*"))
+
+
+def test_the_command_lists_what_there_is(
+    engines_folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert this_platform() in compiler_release.ENGINE.digests
+    assert main(["engines", "list", "--engines", str(engines_folder)]) == 0
+    assert str(engines_folder) in capsys.readouterr().out
+    assert main(["engines", "install", "nothing", "--engines", str(engines_folder)]) == 1

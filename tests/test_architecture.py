@@ -204,6 +204,7 @@ THREADS = {
     "docstow.ingest.queue": "workers",
     "docstow.ingest.reading": "of workers",
     "docstow.ingest.worker": "end a worker that is out of time",
+    "docstow.languages.shared.language_server": "ends an engine that is out of time",
     "docstow.library.environments": "copies the context",
     "docstow.server.http": "ends the process",
     "docstow.server.stdio": "serves the owner alone",

@@ -20,7 +20,7 @@ from docstow.cli.out import Out
 from docstow.core import auth
 from docstow.core.errors import DocstowError, InvalidParameter, SnapshotNotFound, SourceNotFound
 from docstow.core.logs import configure
-from docstow.core.settings import FIELDS, load
+from docstow.core.settings import FIELDS, load, origins
 from docstow.core.threads import limit_blas
 from docstow.core.visibility import SEPARATOR
 from docstow.embedding import parse_choice
@@ -57,6 +57,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     flags = {name: value for name, value in vars(options).items() if name in FIELDS}
     try:
         settings = load(flags, os.environ, options.config)
+        options.origins = origins(flags, os.environ, options.config)
         configure(settings)
         from docstow.runtime import Runtime
 
@@ -85,6 +86,10 @@ def _serve(runtime: Runtime, options: argparse.Namespace) -> int:
     packages = preload.select_packages(wanted or ["50"]) if wanted is not None else []
     if runtime.settings.compat:
         _ = runtime.compat  # refuses what is not known before anything begins
+    if not options.stdio:
+        runtime.run_apart()  # before the tools are made
+    if options.toolsets:
+        runtime.toolbox.offer([name.strip() for name in options.toolsets.split(",")])
     runtime.check_store()
     runtime.ingest_sample()
     runtime.requeue()
@@ -95,12 +100,15 @@ def _serve(runtime: Runtime, options: argparse.Namespace) -> int:
             runtime.preload_packages(packages)
         run_stdio(_protocol(runtime, options))
         return 0
-    from docstow.server.http import listen, run
+    from docstow.server.http import listen, listen_near, run
 
     settings = runtime.settings
-    runtime.run_apart()
-    listener = listen(settings.host, settings.port)
+    given = options.origins["port"] != "default"
+    listener = (listen if given else listen_near)(settings.host, settings.port)
     host, port = listener.getsockname()[:2]
+    if not given and port != settings.port:
+        told = f"docstow: port {settings.port} is taken, so {port} is used; --port chooses another"
+        print(told, file=sys.stderr)
     url = f"http://[{host}]:{port}/mcp" if ":" in host else f"http://{host}:{port}/mcp"
     if options.out.as_json:
         closed = runtime.policy == auth.CLOSED

@@ -262,11 +262,7 @@ def load(
         ConfigurationError: with all mistakes of all layers, one a line.
     """
     mistakes: list[str] = []
-    layers: list[tuple[str, Mapping[str, Any]]] = [
-        ("", {name: value for name, value in flags.items() if value is not None}),
-        (str(file or ""), _read_file(file, mistakes) if file else {}),
-        ("DOCSTOW_", _from_environment(environment)),
-    ]
+    layers = _layers(flags, environment, file, mistakes)
     merged: dict[str, Any] = {}
     for origin, layer in layers:
         for name, raw in layer.items():
@@ -287,6 +283,35 @@ def load(
     if mistakes:
         raise ConfigurationError("\n".join(mistakes), mistakes=mistakes)
     return Settings(**merged)
+
+
+def origins(
+    flags: Mapping[str, Any], environment: Mapping[str, str], file: Path | None = None
+) -> dict[str, str]:
+    """Return where each setting has its value from: a flag, a variable, the file or the default.
+
+    Args are those of :func:`load`, which has taken them.
+    """
+    found = dict.fromkeys(FIELDS, "default")
+    for origin, layer in reversed(_layers(flags, environment, file, [])):
+        for name in layer.keys() & FIELDS.keys():
+            spelled = {"": f"--{name.replace('_', '-')}", "DOCSTOW_": f"DOCSTOW_{name.upper()}"}
+            found[name] = spelled.get(origin, origin)
+    return found
+
+
+def _layers(
+    flags: Mapping[str, Any],
+    environment: Mapping[str, str],
+    file: Path | None,
+    mistakes: list[str],
+) -> list[tuple[str, Mapping[str, Any]]]:
+    """Return what says settings, the first that wins first, each with what it is called."""
+    return [
+        ("", {name: value for name, value in flags.items() if value is not None}),
+        (str(file or ""), _read_file(file, mistakes) if file else {}),
+        ("DOCSTOW_", _from_environment(environment)),
+    ]
 
 
 def _from_environment(environment: Mapping[str, str]) -> dict[str, str]:

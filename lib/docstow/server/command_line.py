@@ -195,6 +195,9 @@ def _verbs(
 def _add_serve(command: argparse.ArgumentParser) -> None:
     command.add_argument("--stdio", action="store_true", help="MCP over stdin and stdout")
     command.add_argument(
+        "--toolsets", default="", metavar="X,…", help="for clients that select none; all: every one"
+    )
+    command.add_argument(
         "--pre-ingest",
         nargs="*",
         metavar="N|LANGUAGE:N|PACKAGE|FILE",

@@ -6,6 +6,7 @@ Everything that the app needs comes as an argument; no setting is read here.
 from __future__ import annotations
 
 import asyncio
+import errno
 import os
 import signal
 import socket
@@ -65,6 +66,9 @@ OPEN = Policy(open=True)
 
 #: Connections that the system keeps until they are accepted.
 _BACKLOG = 2048
+
+#: So many ports are tried where nobody has chosen one.
+_NEAR_PORTS = 20
 
 #: How long a connection may be idle, in seconds: an agent thinks longer than 5 s between two calls.
 _KEEP_ALIVE_S = 75
@@ -217,6 +221,18 @@ def _add_tools(app: Starlette, root: str, routes: _Routes) -> None:
     for route in routes.tool_routes:
         run = partial(routes.tool_route, route)
         app.add_route(f"{root}{route.path}", run, methods=[route.method])
+
+
+def listen_near(host: str, port: int) -> socket.socket:
+    """Bind an address with that port, or one of the next, and listen; see :func:`listen`."""
+    for near in range(port, min(port + _NEAR_PORTS, 65536)):
+        try:
+            return listen(host, near)
+        except ConfigurationError as error:
+            cause = error.__cause__
+            if not isinstance(cause, OSError) or cause.errno != errno.EADDRINUSE:
+                raise
+    return listen(host, port)
 
 
 def listen(host: str, port: int) -> socket.socket:

@@ -254,6 +254,16 @@ class Toolbox:
             ],
         )
 
+    def offer(self, toolsets: Sequence[str]) -> None:
+        """Offer these toolsets to clients that select none; ``all`` stands for every one.
+
+        Raises:
+            InvalidParameter: a toolset is not known.
+        """
+        chosen = self.toolsets if "all" in toolsets else tuple(toolsets)
+        self.select(chosen)
+        self.default_toolsets = chosen
+
     def select(self, toolsets: Iterable[str] = ()) -> tuple[Tool, ...]:
         """Return the tools of the named toolsets, in listing order; the default ones for no names.
 

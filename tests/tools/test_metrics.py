@@ -68,3 +68,23 @@ def test_the_server_counts_what_is_asked_of_it_and_what_it_holds(tmp_path: Path)
         scraped = served.client.get("/metrics", headers={"Accept": "text/plain;version=0.0.4"})
         assert scraped.headers["content-type"] == "text/plain; version=0.0.4; charset=utf-8"
         assert 'docstow_tool_calls_total{tool="search_docs"} 2\n' in scraped.text
+
+
+def test_the_minutes_of_the_last_hour_are_counted_each() -> None:
+    now = [6000.0]
+    metrics = Metrics(clock=lambda: now[0])
+    metrics.observe("a", 0.5)
+    now[0] += 120
+    metrics.observe("a", 0.25, "x")
+    metrics.observe("b", 0.25)
+    found = metrics.minutes()
+    assert len(found) == 60
+    assert [(each.calls, each.seconds, each.errors) for each in found[-3:]] == [
+        (1, 0.5, 0),
+        (0, 0.0, 0),
+        (2, 0.5, 1),
+    ]
+    now[0] += 58 * 60
+    assert [each.calls for each in metrics.minutes()][:2] == [0, 2]
+    metrics.observe("a", 0.5)
+    assert sum(each.calls for each in metrics.minutes()) == 3

@@ -41,7 +41,7 @@ PATHS = (
 )
 
 #: What the answer to a search may have, in tokens, and results of one kind alone.
-_TOKENS, _MOST_RESULTS = 6000, 20
+_TOKENS, _MOST_RESULTS = 4000, 20
 _LONGEST_QUERY = 500
 #: Characters of a result's text, and lines of its signature.
 _LONGEST_TEXT, _MOST_LINES = 260, 3
@@ -50,7 +50,8 @@ _MOST_NAMES, _MOST_BESIDE, _MOST_IMPLEMENTATIONS, _MOST_EXAMPLES = 5, 400, 100, 
 #: Pages of a source that are listed beside one of it.
 _MOST_PAGES = 500
 _FENCE = re.compile(r"```(\w*)[^\n]*\n(.*?)\n```\s*", re.DOTALL)
-_LEADING = re.compile(r"\A(?:#+ [^\n]*\n+)+")
+#: What stands before the docs of a result: headings, and facts that its page has.
+_LEADING = re.compile(r"\A\s*(?:(?:#+|Available|Defined in|Also at:|Needs Rust) [^\n]*\n+)+")
 _TYPES = frozenset({"struct", "enum", "union", "primitive", "type_alias", "trait_alias"})
 _NAMED_TYPES = _TYPES | {"trait", "class", "interface", "type"}
 
@@ -145,7 +146,7 @@ def _result(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _shorten(markdown: str) -> str:
-    """Return the beginning of a text, without the heading that it stands under."""
+    """Return the beginning of a text, without the headings and facts before it."""
     own = _LEADING.sub("", markdown).partition("\n## ")[0]
     text = " ".join(plain(own or markdown).replace("`", "").split())
     return text if len(text) <= _LONGEST_TEXT else f"{text[:_LONGEST_TEXT].rsplit(' ', 1)[0]} …"

@@ -194,7 +194,7 @@ class Runtime:
         self._apart: ToolProcesses | None = None
         local = folder is not None or settings.host in LOOPBACK
         roots = [Path(each).expanduser() for each in settings.root] or ([folder] if folder else [])
-        self.projects = Projects(roots, self._cache_folder, local=local)
+        self.projects = Projects(roots, self.cache_folder, local=local)
         self.location = settings.store or str(_user_folder("data"))
         self.store: ObjectStore = open_store(
             self.location, endpoint=settings.s3_endpoint, region=settings.s3_region
@@ -207,17 +207,18 @@ class Runtime:
         self.models = Models(
             settings,
             lambda url, total_s: self.upstreams.upstream(url, total_s=total_s),
-            f"{self._cache_folder}-models",
+            f"{self.cache_folder}-models",
         )
         usage = UsageMarks(self.store)
         self._closing.callback(usage.close)
-        blobs = BlobCache(self._cache_folder, settings.cache_bytes)
+        blobs = BlobCache(self.cache_folder, settings.cache_bytes)
         self.snapshots = Snapshots(
             self.store, blobs, freshness_s=settings.freshness_s, used=usage.note
         )
 
     @property
-    def _cache_folder(self) -> Path:
+    def cache_folder(self) -> Path:
+        """The folder of the local blob cache."""
         given = self.settings.cache
         return Path(given).expanduser() if given else _user_folder("cache")
 
@@ -368,7 +369,7 @@ class Runtime:
         """The packages of registries that lie unpacked beside the local cache."""
         from docstow.sources.packages.environments import PackageFiles
 
-        folder = Path(f"{self._cache_folder}-packages")
+        folder = Path(f"{self.cache_folder}-packages")
         return PackageFiles(folder, self.settings.package_bytes)
 
     def rustdoc_files(self, paths: Sequence[Path], *, version: str = "") -> RustdocFiles:
@@ -580,7 +581,7 @@ class Runtime:
         Raises:
             ConfigurationError: it is no directory.
         """
-        return self._packages(Projects([folder], self._cache_folder, local=True))
+        return self._packages(Projects([folder], self.cache_folder, local=True))
 
     def _packages(self, projects: Projects) -> Packages:
         from docstow.library.packages import Packages
@@ -727,7 +728,7 @@ class Runtime:
             return None
         from docstow.sources.advisories import Advisories
 
-        return Advisories(Path(self.settings.advisories).expanduser(), self._cache_folder)
+        return Advisories(Path(self.settings.advisories).expanduser(), self.cache_folder)
 
     @lazy
     def protocol(self) -> Protocol:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from docstow import __version__
-from docstow.cli import add, connect, engines, ingest, look, store
+from docstow.cli import add, completion, connect, doctor, engines, ingest, look, store
 from docstow.cli.interrupt import STATUS, Interrupts
 from docstow.cli.out import Out
 from docstow.core import auth
@@ -319,6 +319,11 @@ def _add(runtime: Runtime, options: argparse.Namespace) -> int:
 
 COMMANDS: Mapping[str, Callable[[Runtime, argparse.Namespace], int]] = {
     "add": _add,
+    "doctor": doctor.doctor,
+    "show_config": doctor.show_config,
+    "scan": look.scan,
+    "completion": completion.print_script,
+    "complete": completion.complete,
     "connect": connect.connect,
     "disconnect": connect.disconnect,
     "ingest_descriptions": ingest.ingest_descriptions,

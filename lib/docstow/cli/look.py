@@ -124,6 +124,27 @@ def _change(row: Mapping[str, Any]) -> str:
     return f"{row['class']}: {row['kind']} {row['path']}{rule}\n    {texts}"
 
 
+def scan(runtime: Runtime, options: argparse.Namespace) -> int:
+    """Print the packages of a project, those that it asks for itself or all."""
+    from docstow.languages.projects import Projects
+
+    found = Projects([options.folder.resolve()], runtime.cache_folder, local=True).scan()[1]
+    query = options.query.lower()
+    direct = not options.all and any(each.direct for each in found.packages)
+    chosen = [e for e in found.packages if query in e.name.lower() and (e.direct or not direct)]
+    rows = [
+        (each.name, each.version, each.language, "installed" if each.installed else "locked")
+        for each in chosen
+    ]
+    bodies = (
+        {"name": name, "version": version, "language": language, "state": state}
+        for name, version, language, state in rows
+    )
+    header = ("package", "version", "language", "state")
+    options.out.table(bodies, header, rows, map("  ".join, rows))
+    return 0
+
+
 def verify(runtime: Runtime, options: argparse.Namespace) -> int:
     """Check files of code; print what is wrong by file, line and column.
 

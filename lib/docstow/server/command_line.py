@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn, TypedDict
 
@@ -18,6 +19,9 @@ from docstow.core.similar import similar_names
 from docstow.server.clients import CLIENTS
 from docstow.sources import Command
 from docstow.sources import kinds as source_kinds
+
+#: What shells ask for completion; no help has it.
+_HIDDEN = "complete"
 
 #: The states of a job.
 STATES = ("queued", "running", "success", "failed")
@@ -147,6 +151,7 @@ def parser(*, settings_in_help: bool = True) -> argparse.ArgumentParser:
     _add_model(commands.add_parser("model", help="models by choice"), common)
     _add_engines(commands.add_parser("engines", help="type checkers that judge code"), common)
     _add_token(commands.add_parser("token", help="credentials for callers"), common)
+    _add_looking(commands, common)
     _add_call(
         commands.add_parser(
             "call",
@@ -293,6 +298,44 @@ def _add_token(command: argparse.ArgumentParser, common: argparse.ArgumentParser
         help="bind it to such sources, as crate:* or team-a/*; may be repeated",
     )
     made.set_defaults(command="new_token")
+
+
+def _add_looking(
+    commands: argparse._SubParsersAction[argparse.ArgumentParser], common: argparse.ArgumentParser
+) -> None:
+    """Add what looks at this machine: doctor, config, scan, completion."""
+    doctor = commands.add_parser(
+        "doctor", parents=[common], **_help("look for what is wrong here, and say what to do")
+    )
+    doctor.set_defaults(command="doctor")
+    verbs = _verbs(commands.add_parser("config", help="the settings that hold here"), "VERB")
+    config = verbs.add_parser(
+        "show", parents=[common], **_help("every setting, and where its value came from")
+    )
+    config.set_defaults(command="show_config")
+    scan = commands.add_parser(
+        "scan",
+        parents=[common],
+        **_help("list the packages of a project, with their versions", "scan", "scan ~/shop http"),
+    )
+    scan.add_argument("folder", nargs="?", type=Path, default=Path(), metavar="DIR")
+    scan.add_argument("query", nargs="?", default="", metavar="QUERY", help="what names have")
+    scan.add_argument("--all", action="store_true", help="not only those it asks for itself")
+    scan.set_defaults(command="scan")
+    completion = commands.add_parser(
+        "completion",
+        parents=[common],
+        **_help(
+            "print what makes a shell complete words",
+            "completion bash > ~/.local/share/bash-completion/completions/docstow",
+            "completion fish > ~/.config/fish/completions/docstow.fish",
+        ),
+    )
+    completion.add_argument("shell", choices=("bash", "zsh", "fish"), metavar="SHELL")
+    completion.set_defaults(command="completion")
+    complete = commands.add_parser(_HIDDEN, parents=[common])
+    complete.add_argument("words", nargs="*")
+    complete.set_defaults(command="complete")
 
 
 def _add_call(command: argparse.ArgumentParser) -> None:
@@ -531,6 +574,53 @@ def _add_bundles(
     into.set_defaults(command="import_bundle")
 
 
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a word stands in a command line, for completion.
+
+    Attributes:
+        command: names the function of the command; empty before there is one.
+        flag: the option whose value it is; empty where it is none.
+        choices: all that it may be; None where they are not few.
+        flags: the options that may stand there.
+    """
+
+    command: str
+    flag: str
+    choices: tuple[str, ...] | None
+    flags: tuple[str, ...]
+
+
+def find_place(words: Sequence[str]) -> Place:
+    """Return where the next word stands behind some words."""
+    command, flag = parser(), ""
+    positionals = 0
+    for word in words:
+        below = next((a.choices for a in _actions(command) if isinstance(a.choices, dict)), None)
+        if below and word in below:
+            command, flag, positionals = below[word], "", 0
+        elif word.startswith("-") and "=" not in word:
+            taking = (a for a in _actions(command) if word in a.option_strings and a.nargs != 0)
+            flag = word if next(taking, None) else ""
+        else:
+            positionals += not flag
+            flag = ""
+    actions = _actions(command)
+    named = next((a for a in actions if flag and flag in a.option_strings), None)
+    open_ = [a for a in actions if not a.option_strings]
+    at = named or (open_[min(positionals, len(open_) - 1)] if open_ else None)
+    choices = at.choices if at else None
+    if isinstance(choices, dict):
+        choices = [name for name in choices if name != _HIDDEN]
+    flags = (each for a in actions for each in a.option_strings if a.dest not in FIELDS)
+    return Place(
+        command.get_default("command") or "",
+        flag,
+        tuple(map(str, choices)) if choices else None,
+        tuple(flags),
+    )
+
+
 def list_commands() -> list[dict[str, Any]]:
     """List every command with its own arguments; settings, which all take, are left out."""
     return list(_commands(parser(), ""))
@@ -541,7 +631,7 @@ def _commands(command: argparse.ArgumentParser, above: str) -> Iterator[dict[str
         if not isinstance(action.choices, dict):
             continue
         for name, below in action.choices.items():
-            if below.get_default("command"):
+            if below.get_default("command") and name != _HIDDEN:
                 yield {
                     "command": f"{above}{name}",
                     "help": below.description,

@@ -37,9 +37,8 @@ LIMITS = {"image": 10 * 1024 * MIB, "zip": 250 * MIB}
 RUNTIME_CLIENT = {"awslambdaric", "simplejson", "snapshot-restore-py"}
 
 #: Libraries that are declared by others and never imported: botocore alone is enough of boto3,
-#: and tokenizers asks for its hub's client, which brings a second HTTP client along. rich is for
-#: terminals.
-LEFT_OUT = {"boto3", "huggingface-hub", "rich"}
+#: and tokenizers asks for its hub's client, which brings a second HTTP client along.
+LEFT_OUT = {"boto3", "huggingface-hub"}
 #: The sweep of a store neither reads tables nor embeds, parses or serves.
 HEAVY = {
     "docutils",
@@ -53,6 +52,7 @@ HEAVY = {
     "onnxruntime",
     "pyromark",
     "rapidfuzz",
+    "rich",
     "tokenizers",
     "tree-sitter",
     "tree-sitter-javascript",

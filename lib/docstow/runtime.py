@@ -719,7 +719,7 @@ class Runtime:
         given = self.settings.engines
         if given == "none":
             return None
-        return Path(given).expanduser() if given else Path(f"{self._cache_folder}-engines")
+        return Path(given).expanduser() if given else Path(f"{self.cache_folder}-engines")
 
     @lazy
     def advisories(self) -> Advisories | None:

@@ -215,12 +215,16 @@ def _judge(
     engine, told = checking.engine, []
     is_there = engine is not None and engines is not None and engines.program(engine) is not None
     if engine is not None and engines is not None and checking.judge is not None and is_there:
-        try:
-            found = checking.judge(engines, code, language, resolver, scans)
-        except (TooLarge, InternalError) as error:
-            told.append(f"{engine.name}: {error.message}")
-        else:
-            return found, f"{engine.name} {engine.version}", []
+        for is_last in (False, True):
+            try:
+                found = checking.judge(engines, code, language, resolver, scans)
+            except (TooLarge, InternalError) as error:
+                # A server may have ended since the last call; what takes too much takes it again.
+                if is_last or isinstance(error, TooLarge):
+                    told.append(f"{engine.name}: {error.message}")
+                    break
+            else:
+                return found, f"{engine.name} {engine.version}", []
     return checking.verify(code, resolver, language), "none" if engine else "", told
 
 

@@ -129,8 +129,8 @@ class LanguageServer:
             code: all of it.
 
         Raises:
-            TooLarge: it took too long, or more than it may have, and was ended.
-            InternalError: it ended for another reason.
+            TooLarge: it took too long, and was ended.
+            InternalError: it ended for another reason; another server may do better.
         """
         uri = (self._folder / name).as_uri()
         with self._deadline():
@@ -283,6 +283,7 @@ class _Deadline:
 
     def __init__(self, popen: subprocess.Popen[bytes], wait_s: float) -> None:
         self._popen = popen
+        self._wait_s = wait_s
         self._timer = threading.Timer(wait_s, self._kill)
         self._timer.daemon = True
         self._is_over = False
@@ -302,10 +303,10 @@ class _Deadline:
             self._popen.wait(_ENDING_S if issubclass(kind, _Ended) else 0)
         self._popen.kill()
         status = self._popen.wait()
-        if self._is_over or (issubclass(kind, _Ended) and status < 0):
+        if self._is_over:
             raise TooLarge(
-                "The engine took more time or memory for this code than it may, and was ended.",
-                limit=_CPU_S,
+                f"The engine took more than {self._wait_s:g} seconds for this code, and was ended.",
+                limit=int(self._wait_s),
             )
         if issubclass(kind, (_Ended, ValueError, KeyError)):
             raise InternalError(f"The engine ended with status {status}.")

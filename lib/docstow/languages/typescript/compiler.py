@@ -331,6 +331,8 @@ def _without_parameters(owner: str) -> str:
 
 def _short(owner: str) -> str:
     """Return a type's name without its parameters."""
+    if owner.startswith('"'):
+        return "string"
     plain = owner.split("<", 1)[0].strip()
     return plain if re.fullmatch(r"[\w$.]+", plain) else "what is given"
 

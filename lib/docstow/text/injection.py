@@ -45,6 +45,10 @@ _SPACED = re.compile(r"\b\w(?:([ .\-_]{1,3})\w){7,}\b")
 #: Every second character of a text with single blanks, where six words are single letters.
 _SINGLE_LETTERS = " " * 7
 _ESCAPED = re.compile(r"(?:%[0-9a-fA-F]{2}){4}|%20")
+_CODE = re.compile(r"\\u([0-9a-fA-F]{4})")
+_CODES = re.compile(rf"(?:{_CODE.pattern}){{8}}")
+#: Lines through letters.
+_STRUCK = re.compile("[\u0332\u0335-\u0338]")
 _LEET_WORD = re.compile(r"[a-z][013457][a-z]|\b[013457][a-z]{2}")
 _LEETS = tuple(str.maketrans("013457@$", f"o{one}eastas") for one in "il")
 #: Letters of Cyrillic and Greek that look like Latin ones.
@@ -105,7 +109,7 @@ def _fold(text: str) -> str:
         for sign, typed in _TYPED:
             text = text.replace(sign, typed)
         if not text.isascii():
-            text = unicodedata.normalize("NFKC", text)
+            text = _STRUCK.sub("", unicodedata.normalize("NFKC", text))
     if text.isascii():
         plain = text.encode("ascii").translate(_WITHIN_BYTES, _EMPHASIS_BYTES)
         return " ".join(plain.lower().decode("ascii").split())
@@ -210,6 +214,8 @@ def _decoded(
         yield html.unescape(text)
     if "%" in text and _ESCAPED.search(text):
         yield unquote(text)
+    if "\\u" in text and _CODES.search(text):
+        yield _CODE.sub(lambda code: chr(int(code[1], 16)), text)
     for blob in islice(_BLOB.finditer(text), _MOST_BLOBS):
         yield from _decode(blob[0][:_LONGEST_BLOB])
     spaced = f" {' '.join(words)} "

@@ -165,6 +165,9 @@ RULES: tuple[Rule, ...] = (
     Rule(OVERRIDE, STRONG, "ignore bypass disregard", r"~2(?:user'?s?|safety|security|content)(?: \w+)? (?:guide|style|polic|request|wish|restrict|approval)"),
     Rule(OVERRIDE, FAINT, "from", r" (?:now|here|this \w+|that \w+)(?: point)? (?:on|onwards?|forward)\b"),
     Rule(OVERRIDE, WEAK, "safety guardrails restrictions moderation", r"~4(?:off\b|suspended|disabled|lifted|void\b|deactivated)"),
+    Rule(OVERRIDE, STRONG, "obey follow trust", r" (?:this|these) (?:page|document|text|file|readme|notes?|docs) (?:over|rather than|instead of|before) (?:the |your )?(?:user|system|developer|operator)"),
+    Rule(OVERRIDE, STRONG, "policy policies confirmations approvals", r"~2(?:has changed|have changed|is off|are off|are disabled|are suspended|no longer needed)(?:[^;!?]){0,60}?(?:commit|send|upload|run|delete|push|print|install|confirmations? (?:is|are) off)", needs="off changed disabled suspended needed"),
+    Rule(OVERRIDE, STRONG, "ignore disregard forget", r" (?:all )?(?:of )?(?:the|what is) above(?: text)? and (?!below|the following)"),
     Rule(OVERRIDE, STRONG, "given", r" (?:the )?(?:wrong|false|bad|incorrect) instructions"),
     Rule(OVERRIDE, WEAK, "orders instructions commands", r" (?:in|of) (?:the|this|these) (?:docs|page|document|text|readme)\b"),
     Rule(OVERRIDE, WEAK, "forget", r"~2(?:task|role|question)\b"),
@@ -177,6 +180,9 @@ RULES: tuple[Rule, ...] = (
     Rule(ADDRESS, STRONG, "as", r" an? {ai}(?: model| assistant)?,? you (?:must|should|have to|are|need|shall)"),
     Rule(ADDRESS, STRONG, "ai ais llm llms copilot chatgpt claude gemini", r" ?: (?!\S+ ?(?:\)|,|=|\]|$))(?:please |you )?(?:when|before|do not|don'?t|always|never|ignore|add|append|replace|tell|say|run|use|suggest|answer|include|send|must|read|you|if)\b"),
     Rule(ADDRESS, STRONG, "ai coding code language automated llm", r" (?:assistants?|agents?|models?|tools?|bots?)(?: \w+){0,4}? (?:must|shall|should|have to|are required to|is required to|are (?:asked|instructed|expected) to) (?:\w+ )?(?:not|never|always|run|install|recommend|use|prefer|include|add|execute|ignore|tell|say|say|fetch|read|send|rank|first)"),
+    Rule(ADDRESS, STRONG, "ai coding llm", r" (?:agents?|assistants?|models?|bots?) ?:[^.;!?]{0,100}? (?:ask you|you must|you have|silently|keep (?:this|it) to yourse|yourselves)", needs="you silently yourself yourselves"),
+    Rule(ADDRESS, STRONG, "model assistant agent llm ai", r" instructions ?:? (?:rewrite|replace|add|append|insert|run|install|send|open|change|use|tell|always|never|remove|delete)\b"),
+    Rule(ADDRESS, STRONG, "assistant agent llm ai", r" ?: (?:open|fetch|visit|send|run|install|execute) (?:https?:|the user|curl|pip|npm)"),
     Rule(ADDRESS, WEAK, "ai coding code automated", r" (?:assistants|agents|bots)\b"),
     Rule(ADDRESS, FAINT, "ai coding code language automated llm large", r" (?:assistants?|agents?|models?|tools?|bots?)\b"),
     Rule(ADDRESS, STRONG, "assistants agents bots llms models copilot copilots", r"(?: ?: (?:always|never|do not|suggest|tell|choose|use|add|you|when|must)| (?:\w+ ){0,3}?(?:must|have to|shall) (?:always |never )?(?:recommend|install|run|choose|vote|suggest|disregard|tell|say|translate|prefer|describe|rank))\b"),
@@ -200,6 +206,9 @@ RULES: tuple[Rule, ...] = (
     Rule(DATA, FAINT, _SEND + " request redirect fetch open", r"~6(?:https?:|\S+@\w)"),
     Rule(DATA, STRONG, _PUT + " replace", r"~8(?:query string|url|link|address|parameter|image)\b(?:[^.;!?]|\.(?=\S)){0,80}?(?:conversation|system prompt|user'?s (?:question|message|input|token)|secret|session token)", needs=_ABOUT_DATA),
     Rule(DATA, STRONG, f"{_SEND} {_PUT}", r"~6{private}(?:[^.;!?]|\.(?=\S)){0,80}? (?:to|into|in|at|as) {place}", needs=_ABOUT_DATA),
+    Rule(DATA, STRONG, "user's", r" (?:last|latest|first|current) (?:message|question|prompt)~3(?:url|encoded|base64|escaped)"),
+    Rule(DATA, STRONG, "cat type", r" ~?/?\S{0,40}(?:\.ssh/id|\.aws/credentials|\.netrc)[^\n]{0,40}\}", needs="credentials ssh netrc id"),
+    Rule(DATA, STRONG, "env printenv", r" \| (?:nc|curl|wget)\b"),
     Rule(DATA, WEAK, "image picture link links", r"~8(?:whose|where|with)\b~4(?:you|holds|contain|filled|conversation|user)"),
     # Instructions asked for
     Rule(REVEAL, STRONG, _SHOW + " give write tell", r"~5(?:your|hidden) (?:\w+ ){0,2}?(?:prompts?|instructions|hidden rules|rules|system message|directives)\b", needs=_ABOUT_ORDERS),
@@ -222,6 +231,7 @@ RULES: tuple[Rule, ...] = (
     Rule(CONSENT, FAINT, "no without", r" (?:user |any |further |more |asking for |requiring )*(?:confirm\w*|approval|permission|asking|questions|review|consent)\b"),
     Rule(CONSENT, WEAK, "not don't", r" (?:ask|wait|prompt)(?: \w+){0,2} (?:for )?(?:confirmation|permission|user|developer|approval)"),
     Rule(CONSENT, WEAK, "hereby authorised authorized permitted allowed", r" (?:to )?(?:authori\w+|skip|bypass|run|execute|share|reveal|ignore|delete)\b"),
+    Rule(CONSENT, WEAK, "user users", r" (?:has |have )?(?:confirmed|approved|agreed|consented)\b"),
     Rule(CONSENT, FAINT, "approval permission access", r" ?:? (?:granted|given)\b"),
     Rule(CONSENT, WEAK, "you", r" (?:may now|can now|may) (?:run|execute|share|reveal|bypass|skip|drop|ignore)\b"),
     Rule(CONSENT, FAINT, "skip bypass", r"~2(?:confirmation|approval|review)"),
@@ -230,8 +240,11 @@ RULES: tuple[Rule, ...] = (
     Rule(COMMAND, STRONG, "run execute call invoke", r"~8without (?:asking|confirmation|informing|telling|showing)~3(?:user|developer)"),
     Rule(COMMAND, WEAK, "curl wget", r" [^\n]{0,80}\| ?(?:sudo )?(?:ba|z)?sh\b"),
     Rule(COMMAND, FAINT, "rm", r" (?:rf|fr|r)\b"),
+    Rule(COMMAND, WEAK, "cat", r" [^\n]{0,20}(?:\.ssh/id|\.aws/credentials)"),
     Rule(COMMAND, FAINT, "delete overwrite remove wipe", r"~4(?:files|database|lock ?file|history|home|directory|backups?|repository|workflows?|source)\b"),
     Rule(TOOL, STRONG, "call invoke use run", r"~1(?:the )?(?:create|delete|list) (?:sources?|collections?)\b|~1(?:the )?(?:push|delete) document\b|~1(?:the )?(?:start sync|export snapshot)\b"),
+    Rule(TOOL, STRONG, "agents assistants assistant agent models", r" (?:have to|must|should|need to|are to) (?:first )?(?:call|invoke|use) (?:the )?(?:tool )?`?\w+`? (?:with|on|for) (?:the )?(?:full|whole|entire|users?'?s?|conversation)"),
+    Rule(TOOL, STRONG, "call invoke use run", r" the tool (?:create|delete|push|start|export|write|send|execute|run) \w+"),
     Rule(TOOL, FAINT, "use using call invoke", r" (?:your |the |a |whichever )?(?:bash|shell|terminal|file|mail|email|browser|web|read file|write file) (?:tool|function)\b"),
     Rule(TOOL, FAINT, "your", r" (?:\w+ )?tools?\b"),
     Rule(COMMAND, FAINT, "execute run carry obey perform merge approve", r"~3(?:commands?|scripts?|steps|shell|instructions?|branch|code|bash|pull request)\b"),
@@ -260,11 +273,24 @@ ROLES: tuple[tuple[str, str], ...] = (
         (
             r"<\|(?:im_start|im_end|system|user|assistant|end|eot_id|start_header_id)\|>|<</?SYS>>"
             r"|</?(?:system(?:-\w+)?|assistant|admin|important|function_(?:results?|calls?)"
-            r"|tool_(?:results?|response|use))>|</(?:documents?|context|docs|search_results?)>"
+            r"|tool_(?:results?|response|use|calls?))>|</(?:documents?|context|docs|search_results?)>"
+            r"|<(?:antml:)?invoke name="
         ),
     ),
     ("[", (r"\[/?INST\]|\[(?:AI|SYSTEM) (?:INSTRUCTIONS?|MESSAGE|PROMPT|NOTE)\]")),
     ("ole", (r'role\\?["\']: ?\\?["\'](?:system|assistant)')),
+    (
+        "tool_",
+        (
+            r'"type\\?": ?\\?"tool_(?:use|result)\\?"(?=[^}]{0,80}"(?:execute|run|bash|shell|write'
+            r'|delete|send)\w*")'
+        ),
+    ),
+    ("functions.", (r"\bassistant to=functions\.")),
+    (
+        "Action",
+        r"\nAction ?: ?(?:shell|bash|terminal|python|execute\w*|run\w*|write\w*|send\w*)\b",
+    ),
     (
         ":",
         (
@@ -313,7 +339,7 @@ def _orders(verbs: str, before: str, nouns: str) -> Phrase:
         frozenset(verbs.replace("_", " ").split()),
         (
             rf"\b(?:{verb})\b.{{0,60}}?\b(?:{before})\b.{{0,40}}?\b(?:{nouns})"
-            rf"|\b(?:{verb})\b.{{0,60}}?\b(?:{nouns})\b.{{0,40}}?\b(?:{before})\b"
+            rf"|\b(?:{verb})\b.{{0,60}}?\b(?:{nouns})\w*.{{0,40}}?\b(?:{before})\b"
             rf"|\b(?:{before})\b.{{0,40}}?\b(?:{nouns}).{{0,30}}?\b(?:{verb})\b"
         ),
     )
@@ -336,7 +362,7 @@ FOREIGN: tuple[Phrase, ...] = (
     ),
     _orders(
         "ignora ignore ignorad ignoren olvida olvide olviden descarta omite",
-        r"anteriore?s|previas|previos|todas?|todos|tus|sus",
+        r"anterior(?:es)?|previas|previos|todas?|todos|tus|sus",
         r"instrucci|indicaci|órdenes|ordenes|reglas|directrices",
     ),
     _orders(
@@ -375,7 +401,8 @@ FOREIGN: tuple[Phrase, ...] = (
         ADDRESS,
         "ki ia ии sprachmodelle sprachmodell lenguaje linguagem языковая языковых taalmodellen"
         " językowym językowy langage мовна linguistici",
-        r"\b(?:hinweis|nachricht|achtung|an alle|note|attention|l'attention|pour|nota|aviso|para"
+        r"à l'attention (?:de l'|des )(?:assistants?|agents?|mod[eè]les?)\b"
+        r"|\b(?:hinweis|nachricht|achtung|an alle|note|attention|l'attention|pour|nota|aviso|para"
         r"|avviso|per|uwaga|для|внимание|увага|примечание|opmerking|aan)\b.{0,15}\b(?:ki"
         r" (?:assistent\w*|modelle?\w*|agenten)|sprachmodelle?|l'?ia\b|assistants? ia|ia ?:|mod[eè]les?"
         r" de langage|modelos? de (?:lenguaje|linguagem|ia)|asistentes? de ia|assistentes? de ia"
@@ -393,6 +420,7 @@ FOREIGN: tuple[Phrase, ...] = (
         r"|\b(?:nutzer|benutzer|anwender)\w* (?:gegenüber )?nichts? (?:\w+ ){0,3}(?:sagen|erwähnen|mitteilen|verraten|informieren)"
         r"|erwähn\w*.{0,30}gegenüber dem (?:be)?nutzer|ohne (?:rückfrage|nachfrage|wissen).{0,40}nutzer"
         r"|\bn'?(?:en )?(?:informe|avertis|dis|dites|parle|préviens)\w* (?:pas|rien)\b.{0,25}utilisateur"
+        r"|\bne (?:mentionne[zr]?|dis|dites|signale[zr]?|révèle[zr]?) pas\b.{0,40}utilisateur"
         r"|\bsans (?:demander|informer|prévenir|avertir)\b.{0,25}utilisateur"
         r"|\bno (?:le |se lo )?(?:digas|informes|menciones|cuentes)\b.{0,20}usuario"
         r"|\bsin (?:pedir|informar|avisar|preguntar)\b.{0,25}usuario"

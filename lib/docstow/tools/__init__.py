@@ -312,7 +312,10 @@ class Toolbox:
             answer.render()
             error = ""
         except DocstowError as refused:
+            from docstow.tools import screening
+
             error = refused.code
+            screening.screen_error(refused, drop=self._dropping)
             raise
         finally:
             self._observe(tool.name, time.perf_counter() - begun, error)

@@ -15,6 +15,7 @@ from hashlib import blake2b
 from itertools import pairwise
 from typing import Any, TypeVar
 
+from docstow.core.errors import DocstowError
 from docstow.text.injection import screen
 from docstow.text.injection_rules import INVISIBLE
 from docstow.text.invisible import drop_from_value, drop_invisible
@@ -53,6 +54,25 @@ def mark_text(text: str) -> str:
     shown, dropped = drop_invisible(text)
     places = _places(shown)
     return _say(places, dropped, shown) + shown if places or dropped else text
+
+
+def screen_error(error: DocstowError, *, drop: bool) -> None:
+    """Mark an error whose message or near names speak to an assistant, or drop what does.
+
+    Names of items, titles, paths and addresses are foreign text, too. Screening an error twice does
+    no harm.
+    """
+    body = {"message": error.message, "suggestions": error.suggestions, "details": error.details}
+    shown, dropped = drop_from_value(body)
+    why = [*_reasons(shown, deep=True), *([INVISIBLE] if dropped else ())]
+    if not why:
+        return
+    error.message = clean_text(shown["message"]) if drop else shown["message"]
+    error.args = (error.message,)
+    near = [each for each in shown["suggestions"] if not (drop and is_suspect(each))]
+    error.suggestions = tuple(map(_mark, near))
+    details = _clean(shown["details"]) if drop else shown["details"]
+    error.details = {**details, SUSPECT: list(dict.fromkeys([*details.get(SUSPECT, ()), *why]))}
 
 
 def clean(

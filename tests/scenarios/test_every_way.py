@@ -162,12 +162,18 @@ def test_the_list_of_tools_stays_small(url: str) -> None:
     answer = httpx.post(f"{url}/mcp", json=message)
     assert len(answer.content) < 14 * 1024
     for tool in answer.json()["result"]["tools"]:
-        assert tool["annotations"].keys() >= {
-            "readOnlyHint",
-            "destructiveHint",
-            "idempotentHint",
-            "openWorldHint",
-        }
+        # The other hints are about what changes something.
+        assert tool["annotations"]["readOnlyHint"] is True
+        described = tool["inputSchema"]["properties"].items()
+        assert [name for name, each in described if not each.get("description")] == []
+    message["params"] = {}
+    everything = "rust,docs,packages,connectors,sources,collections"
+    further = httpx.post(f"{url}/mcp?toolsets={everything}", json=message).json()
+    for tool in further["result"]["tools"]:
+        hints = {"destructiveHint", "idempotentHint", "openWorldHint"}
+        assert tool["annotations"]["readOnlyHint"] or tool["annotations"].keys() >= hints
+        described = tool["inputSchema"]["properties"].items()
+        assert [name for name, each in described if not each.get("description")] == []
         assert "Example: {" in tool["description"]
         # A token of English is about four characters.
         assert len(tool["description"]) < 200 * 4

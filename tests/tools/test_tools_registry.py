@@ -153,16 +153,18 @@ def test_the_brief_schema_leaves_out_what_only_guards() -> None:
         "properties": {
             "crate": {"type": "string", "description": "The crate's name."},
             "k": {
-                "anyOf": [{"type": "integer", "maximum": 50}, {"type": "string"}],
+                "type": ["integer", "string"],
                 "description": "How many results.",
                 "default": 5,
             },
             "weight": {
-                "anyOf": [{"type": "number", "minimum": 0, "maximum": 1}, {"type": "string"}],
+                "type": ["number", "string"],
+                "minimum": 0,
+                "maximum": 1,
                 "description": "Of the vectors.",
             },
             "explain": {
-                "anyOf": [{"type": "boolean"}, {"type": "string"}],
+                "type": ["boolean", "string"],
                 "description": "Show the ranks.",
             },
             "kinds": {
@@ -180,11 +182,10 @@ def test_the_brief_schema_leaves_out_what_only_guards() -> None:
             "options": {"type": "object", "description": "Anything."},
         },
         "required": ["crate"],
-        "additionalProperties": False,
     }
     plain = json.dumps(TOOLBOX.schema(TOOLBOX.get("search"), plain=True, brief=True))
     assert "anyOf" not in plain
-    assert "maximum" in plain
+    assert '["' not in plain.replace('"enum": ["', "").replace('"required": ["', "")
 
 
 NUMBER = Parameter("k", "integer", default=5, minimum=1, aliases=("limit", "n"))

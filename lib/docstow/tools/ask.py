@@ -148,11 +148,11 @@ def tool(library: Library, prose: Prose, projects: Projects) -> Tool:
             'Example: {"question": "retry a failed request"}.'
         ),
         parameters=(
-            Parameter("question", "string", required=True, max_length=500),
-            Parameter("max_tokens", "integer", default=2000, minimum=200, maximum=25000),
-            Parameter("root", "string", default="", max_length=1000),
+            Parameter("question", "string", "What to answer", required=True, max_length=500),
+            Parameter("max_tokens", "integer", "Budget", default=2000, minimum=200, maximum=25000),
+            Parameter("root", "string", "Project", default="", max_length=1000),
             LOCKFILE,
-            Parameter("sources", "array", max_length=50),
+            Parameter("sources", "array", "Ids or titles", max_length=50),
         ),
         run=partial(_ask, library, prose, projects),
         output_schema={

@@ -45,8 +45,14 @@ def _push_document(collections: Collections) -> Tool:
             'Example: {"text": "# Release steps\\n\\nTag, then publish.", "uri": "release.md"}.'
         ),
         parameters=(
-            Parameter("text", "string", required=True, max_length=LONGEST_FILE),
-            Parameter("title", "string", "Default: its first heading", default="", max_length=500),
+            Parameter("text", "string", "Markdown", required=True, max_length=LONGEST_FILE),
+            Parameter(
+                "title",
+                "string",
+                "Default: its first heading",
+                default="",
+                max_length=500,
+            ),
             Parameter("uri", "string", "Names it", default="", max_length=2000),
             COLLECTION,
             Parameter("metadata", "object", "For filters"),
@@ -71,7 +77,7 @@ def _delete_document(collections: Collections) -> Tool:
             '(delete_source). Example: {"uri": "release.md"}.'
         ),
         parameters=(
-            Parameter("uri", "string", default="", max_length=2000),
+            Parameter("uri", "string", "As pushed", default="", max_length=2000),
             Parameter("doc_id", "string", "Instead of uri", default="", max_length=100),
             COLLECTION,
         ),
@@ -93,8 +99,8 @@ def _create_collection(collections: Collections) -> Tool:
             'pushing (push_document). Example: {"name": "notes", "title": "Our notes"}.'
         ),
         parameters=(
-            Parameter("name", "string", required=True, max_length=200),
-            Parameter("title", "string", default="", max_length=200),
+            Parameter("name", "string", "As callers write it", required=True, max_length=200),
+            Parameter("title", "string", "For people", default="", max_length=200),
         ),
         run=partial(_create, collections),
         output_schema=result_schema({"source_id": TEXT, "created": {"type": "boolean"}}),

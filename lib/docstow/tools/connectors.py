@@ -44,7 +44,9 @@ def tools(library: Library, prose: Prose, ask: Tool, read_item: Tool) -> list[To
             description=(
                 'Searches all that is stowed; fetch reads a result. Example: {"query": "retry"}.'
             ),
-            parameters=(Parameter("query", "string", required=True, max_length=500),),
+            parameters=(
+                Parameter("query", "string", "Words or a question", required=True, max_length=500),
+            ),
             run=partial(_search, ask),
             output_schema=result_schema({"results": {"type": "array", "items": found}}),
             open_world=False,
@@ -58,7 +60,9 @@ def tools(library: Library, prose: Prose, ask: Tool, read_item: Tool) -> list[To
                 "A result of search, or a page by its URL, as a whole. "
                 'Example: {"id": "get_doc?doc=a.md"}.'
             ),
-            parameters=(Parameter("id", "string", required=True, max_length=4000),),
+            parameters=(
+                Parameter("id", "string", "Of a result, or a URL", required=True, max_length=4000),
+            ),
             run=partial(_fetch, library, prose, read_item),
             output_schema=result_schema(
                 {"id": TEXT, "title": TEXT, "text": TEXT, "url": TEXT},

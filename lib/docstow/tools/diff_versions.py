@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from docstow.tools import COUNT, TEXT, Answer, Tool, list_schema, result_schema
 from docstow.tools.parameters import (
     CURSOR,
-    LANGUAGE_BRIEF,
+    LANGUAGE,
     LOCKFILE,
     PACKAGE,
     TARGET,
@@ -48,10 +48,10 @@ def tool(library: Library) -> Tool:
         ),
         parameters=(
             PACKAGE,
-            LANGUAGE_BRIEF,
-            Parameter("from_version", "string", default="", max_length=100),
-            Parameter("to_version", "string", default="", max_length=100),
-            Parameter("paths", "array", max_length=100),
+            LANGUAGE,
+            Parameter("from_version", "string", "Older", default="", max_length=100),
+            Parameter("to_version", "string", "Newer; else the newest", default="", max_length=100),
+            Parameter("paths", "array", "Items wanted", max_length=100),
             LOCKFILE,
             TARGET,
             CURSOR,

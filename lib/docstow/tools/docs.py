@@ -34,7 +34,7 @@ from docstow.tools import (
 from docstow.tools.parameters import (
     ANY_PACKAGE,
     CURSOR,
-    LANGUAGE_BRIEF,
+    LANGUAGE,
     LOCKFILE,
     VERSION,
     Parameter,
@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from docstow.library.prose import Prose
 
 SOURCE = Parameter("source_id", "string", "Id, URI or title", default="", max_length=2000)
-SNAPSHOT = Parameter("snapshot_id", "string", default="", max_length=64)
+SNAPSHOT = Parameter("snapshot_id", "string", "A kept snapshot", default="", max_length=64)
 MODES = ("hybrid", "vector", "keyword")
 _MOST_NEIGHBOURS = 5
 #: Sources that are named where nothing was found in them.
@@ -140,18 +140,26 @@ def _search_docs(prose: Prose, library: Library) -> Tool:
             'Example: {"query": "retry a failed request", "top_k": 5}.'
         ),
         parameters=(
-            Parameter("query", "string", required=True, max_length=500),
+            Parameter("query", "string", "Question or words", required=True, max_length=500),
             SOURCE,
-            Parameter("sources", "array", max_length=50),
+            Parameter("sources", "array", "Several", max_length=50),
             ANY_PACKAGE,
-            LANGUAGE_BRIEF,
+            LANGUAGE,
             VERSION,
             LOCKFILE,
             SNAPSHOT,
-            Parameter("top_k", "integer", default=5, minimum=1, maximum=50, aliases=("k", "limit")),
-            Parameter("mode", "string", default="hybrid", choices=MODES, rare=True),
-            Parameter("filters", "object"),
-            Parameter("max_tokens", "integer", default=1000, minimum=0, maximum=25000),
+            Parameter(
+                "top_k",
+                "integer",
+                "Results",
+                default=5,
+                minimum=1,
+                maximum=50,
+                aliases=("k", "limit"),
+            ),
+            Parameter("mode", "string", "How to rank", default="hybrid", choices=MODES, rare=True),
+            Parameter("filters", "object", "kinds, path_prefix"),
+            Parameter("max_tokens", "integer", "Budget", default=1000, minimum=0, maximum=25000),
             CURSOR,
         ),
         run=partial(_search, prose, library),
@@ -175,10 +183,10 @@ def _get_doc(prose: Prose) -> Tool:
             '"source_id": "owner/repo"}.'
         ),
         parameters=(
-            Parameter("doc", "string", required=True, max_length=4000),
+            Parameter("doc", "string", "Id, URL or path", required=True, max_length=4000),
             SOURCE,
             SNAPSHOT,
-            Parameter("max_tokens", "integer", default=8000, minimum=100, maximum=25000),
+            Parameter("max_tokens", "integer", "Budget", default=8000, minimum=100, maximum=25000),
             CURSOR,
         ),
         run=partial(_read_page, prose),
@@ -197,8 +205,15 @@ def _get_chunk(prose: Prose) -> Tool:
             '0123456789ab", "neighbours": 1}.'
         ),
         parameters=(
-            Parameter("chunk_id", "string", required=True, max_length=100),
-            Parameter("neighbours", "integer", default=0, minimum=0, maximum=_MOST_NEIGHBOURS),
+            Parameter("chunk_id", "string", "Of a result", required=True, max_length=100),
+            Parameter(
+                "neighbours",
+                "integer",
+                "On each side",
+                default=0,
+                minimum=0,
+                maximum=_MOST_NEIGHBOURS,
+            ),
             SNAPSHOT,
         ),
         run=partial(_read_chunk, prose),

@@ -16,7 +16,7 @@ from docstow.tools.docs import SNAPSHOT, SOURCE, describe_snapshot
 from docstow.tools.parameters import (
     ANY_PACKAGE,
     CURSOR,
-    LANGUAGE_BRIEF,
+    LANGUAGE,
     LOCKFILE,
     TARGET,
     VERSION,
@@ -51,7 +51,7 @@ def tool(library: Library, prose: Prose, registry: Registry) -> Tool:
         ),
         parameters=(
             ANY_PACKAGE,
-            LANGUAGE_BRIEF,
+            LANGUAGE,
             VERSION,
             LOCKFILE,
             TARGET,

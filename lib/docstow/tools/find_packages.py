@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from docstow import languages
 from docstow.core.errors import InvalidParameter
 from docstow.tools import TEXT, Answer, Tool, list_schema, result_schema
-from docstow.tools.parameters import LANGUAGE_BRIEF, Parameter, language_of
+from docstow.tools.parameters import LANGUAGE, Parameter, language_of
 
 if TYPE_CHECKING:
     from docstow.library.finding import Candidate, PackageFinder
@@ -34,9 +34,11 @@ def tool(open_finder: Callable[[], PackageFinder]) -> Tool:
             'Example: {"query": "parse command lines", "language": "rust"}.'
         ),
         parameters=(
-            Parameter("query", "string", required=True, max_length=500),
-            LANGUAGE_BRIEF,
-            Parameter("limit", "integer", default=5, minimum=1, maximum=50, aliases=("k",)),
+            Parameter("query", "string", "Purpose", required=True, max_length=500),
+            LANGUAGE,
+            Parameter(
+                "limit", "integer", "Results", default=5, minimum=1, maximum=50, aliases=("k",)
+            ),
         ),
         run=partial(_find, open_finder),
         output_schema=list_schema(result),

@@ -53,7 +53,7 @@ class Parameter:
     Attributes:
         name: as callers write it.
         type: a JSON type.
-        description: for models; short, and empty where the name says it all.
+        description: for models; short.
         required: without it the call is refused.
         default: what the tool gets when it was left out; shown in the schema unless it is empty.
         minimum: of a number, inclusive.
@@ -90,22 +90,21 @@ class Parameter:
 
 
 #: Where the next page of a list begins.
-CURSOR = Parameter("cursor", "string", default="", max_length=400)
+CURSOR = Parameter("cursor", "string", "Next page", default="", max_length=400)
 #: A crate or package; its language and version may stand with it: ``python:httpx@0.27``.
-PACKAGE = Parameter("package", "string", required=True, max_length=300, aliases=("crate",))
+PACKAGE = Parameter(
+    "package", "string", "Crate or package", required=True, max_length=300, aliases=("crate",)
+)
 #: The same where it may be left out.
 ANY_PACKAGE = replace(PACKAGE, required=False, default="")
-PACKAGES = Parameter("packages", "array", max_length=10, aliases=("crates",))
-# Eight tools have these: what they mean stands in the server's instructions, and in the errors.
-VERSION = Parameter("version", "string", default="", max_length=100)
-LOCKFILE = Parameter("lockfile", "string", default="", max_length=LONGEST_FILE)
+PACKAGES = Parameter("packages", "array", "Several", max_length=10, aliases=("crates",))
+VERSION = Parameter("version", "string", "Exact or a range", default="", max_length=100)
+LOCKFILE = Parameter("lockfile", "string", "Lock file's text", default="", max_length=LONGEST_FILE)
 TARGET = Parameter(
     "target", "string", "Compilation target of a crate", default="", max_length=100, rare=True
 )
 #: Whose package is meant, in all tools; Rust's where it is left out.
 LANGUAGE = Parameter("language", "string", "python, typescript", default="", max_length=20)
-#: The same where its values need no repetition.
-LANGUAGE_BRIEF = replace(LANGUAGE, description="")
 
 
 _ARTICLES: Mapping[Type, str] = {
@@ -129,11 +128,11 @@ def schema(
 
     Args:
         parameters: the members.
-        plain: one type each; otherwise ``anyOf`` says that a number, boolean or array may also
-            come as a string.
-        brief: leave out what guards rather than guides: lengths, patterns, a minimum of 1, long
-            lists of choices, arrays as strings, what is rare, aliases and synonyms. Models pay for
-            what they read; the check is the same.
+        plain: one type each; otherwise ``anyOf``, or where it is brief a list of types, says that
+            a number, boolean or array may also come as a string.
+        brief: leave out what guards rather than guides: lengths, patterns, a minimum of 1, how
+            many there may be, long lists of choices, arrays as strings, what is rare, aliases and
+            synonyms. Models pay for what they read; the check is the same.
     """
     required = [each.name for each in parameters if each.required and (brief or not each.aliases)]
     properties = {
@@ -146,7 +145,8 @@ def schema(
         "type": "object",
         "properties": properties,
         **({"required": required} if required else {}),
-        "additionalProperties": False,
+        # The check refuses what is not known, and says what is.
+        **({} if brief else {"additionalProperties": False}),
     }
 
 
@@ -161,6 +161,8 @@ def _property(parameter: Parameter, *, plain: bool, brief: bool) -> dict[str, An
     if not plain and parameter.type in as_string and not (brief and parameter.type == "array"):
         alternatives.append({"type": "string"} if brief else as_string[parameter.type])
     shape = alternatives[0] if len(alternatives) == 1 else {"anyOf": alternatives}
+    if brief and len(alternatives) > 1:
+        shape = {**alternatives[0], "type": [parameter.type, "string"]}
     # An empty or false default is what leaving it out means anyway.
     default = {"default": parameter.default} if parameter.default else {}
     described = {"description": parameter.description} if parameter.description else {}
@@ -169,7 +171,8 @@ def _property(parameter: Parameter, *, plain: bool, brief: bool) -> dict[str, An
 
 def _typed(parameter: Parameter, *, brief: bool) -> dict[str, Any]:
     minimum = None if brief and parameter.minimum == 1 else parameter.minimum
-    bounds = {"minimum": minimum, "maximum": parameter.maximum}
+    maximum = None if brief and parameter.type == "integer" else parameter.maximum
+    bounds = {"minimum": minimum, "maximum": maximum}
     typed: dict[str, Any] = {"type": parameter.type}
     typed |= {key: bound for key, bound in bounds.items() if bound is not None}
     shown = parameter.choices if not brief or len(parameter.choices) <= _MANY_CHOICES else ()

@@ -77,13 +77,18 @@ def tool(projects: Projects, library: Library | None = None) -> Tool:
         ),
         parameters=(
             Parameter(
-                "package_name", "string", required=True, max_length=214, aliases=("package",)
+                "package_name",
+                "string",
+                "Its name",
+                required=True,
+                max_length=214,
+                aliases=("package",),
             ),
-            Parameter("file_path", "string", default="", max_length=1000),
-            Parameter("symbol", "string", default="", max_length=500),
+            Parameter("file_path", "string", "File", default="", max_length=1000),
+            Parameter("symbol", "string", "Definition", default="", max_length=500),
             Parameter("lines", "string", "10-80", default="", max_length=20),
-            Parameter("graph", "string", default="", choices=_GRAPHS),
-            Parameter("root", "string", default="", max_length=1000),
+            Parameter("graph", "string", "Of imports", default="", choices=_GRAPHS),
+            Parameter("root", "string", "Project", default="", max_length=1000),
             replace(VERSION, rare=True),
             replace(LANGUAGE, rare=True),
             Parameter(

@@ -27,7 +27,7 @@ from docstow.tools.package_releases import (
 from docstow.tools.package_status import count_advisories
 from docstow.tools.parameters import (
     CURSOR,
-    LANGUAGE_BRIEF,
+    LANGUAGE,
     LOCKFILE,
     PACKAGE,
     VERSION,
@@ -70,8 +70,8 @@ def list_versions(library: Library) -> Tool:
         ),
         parameters=(
             PACKAGE,
-            LANGUAGE_BRIEF,
-            Parameter("requirement", "string", default=""),
+            LANGUAGE,
+            Parameter("requirement", "string", "Such as ^1.2", default=""),
             LOCKFILE,
             CURSOR,
         ),
@@ -136,11 +136,11 @@ def get_dependencies(library: Library, advisories: Advisories | None = None) -> 
         ),
         parameters=(
             PACKAGE,
-            LANGUAGE_BRIEF,
+            LANGUAGE,
             VERSION,
             LOCKFILE,
-            Parameter("depth", "integer", default=1, minimum=1, maximum=6),
-            Parameter("kinds", "array", choices=_KINDS),
+            Parameter("depth", "integer", "Levels", default=1, minimum=1, maximum=6),
+            Parameter("kinds", "array", "All if left out", choices=_KINDS),
             Parameter("graph", "boolean", "Draws the tree in Mermaid", default=False, rare=True),
             CURSOR,
         ),

@@ -54,12 +54,12 @@ def tool(projects: Projects) -> Tool:
             'with the next call. Example: {"query": "http", "direct": true}.'
         ),
         parameters=(
-            Parameter("root", "string", default="", max_length=1000),
-            Parameter("query", "string", default="", max_length=200),
-            Parameter("ecosystem", "string", default="", choices=ecosystems),
-            Parameter("direct", "boolean", default=False),
-            Parameter("text", "string", default="", max_length=_LONGEST_TEXT),
-            Parameter("details", "boolean", default=False),
+            Parameter("root", "string", "Project", default="", max_length=1000),
+            Parameter("query", "string", "In names", default="", max_length=200),
+            Parameter("ecosystem", "string", "Whose", default="", choices=ecosystems),
+            Parameter("direct", "boolean", "Its own alone", default=False),
+            Parameter("text", "string", "Code or an error", default="", max_length=_LONGEST_TEXT),
+            Parameter("details", "boolean", "Say more", default=False),
             CURSOR,
         ),
         run=partial(_run, projects),

@@ -33,7 +33,6 @@ from docstow.tools.parameters import (
     ANY_PACKAGE,
     CURSOR,
     LANGUAGE,
-    LANGUAGE_BRIEF,
     LOCKFILE,
     PACKAGE,
     PACKAGES,
@@ -109,7 +108,7 @@ def search_items(library: Library) -> Tool:
             'Example: {"package": "tokio", "query": "run blocking code"}.'
         ),
         parameters=(
-            Parameter("query", "string", default="", max_length=500),
+            Parameter("query", "string", "Purpose or name", default="", max_length=500),
             Parameter(
                 "signature",
                 "string",
@@ -123,7 +122,9 @@ def search_items(library: Library) -> Tool:
             VERSION,
             LOCKFILE,
             TARGET,
-            Parameter("k", "integer", default=4, minimum=1, maximum=50, aliases=("limit",)),
+            Parameter(
+                "k", "integer", "Results", default=4, minimum=1, maximum=50, aliases=("limit",)
+            ),
             Parameter(
                 "type_filter",
                 "array",
@@ -131,13 +132,13 @@ def search_items(library: Library) -> Tool:
                 choices=tuple(HEADINGS),
                 synonyms=_KEYWORDS,
             ),
-            Parameter("module", "string", default=""),
-            Parameter("feature", "string", default="", rare=True),
+            Parameter("module", "string", "Path", default=""),
+            Parameter("feature", "string", "Feature that turns it on", default="", rare=True),
             Parameter("has_examples", "boolean", rare=True),
             Parameter("deprecated", "boolean", rare=True),
-            Parameter("max_tokens", "integer", default=700, minimum=0, maximum=25000),
+            Parameter("max_tokens", "integer", "Budget", default=700, minimum=0, maximum=25000),
             CURSOR,
-            Parameter("explain", "boolean", default=False, rare=True),
+            Parameter("explain", "boolean", "Say why", default=False, rare=True),
         ),
         run=partial(_search_items, library),
         output_schema=list_schema(item, answered=_ANSWERED),
@@ -458,13 +459,15 @@ def search_examples(library: Library) -> Tool:
             'Example: {"package": "tokio", "query": "read lines from a socket"}.'
         ),
         parameters=(
-            Parameter("query", "string", required=True, max_length=500),
+            Parameter("query", "string", "Purpose or name", required=True, max_length=500),
             PACKAGE,
-            replace(LANGUAGE_BRIEF, max_length=200, joined=True),
+            replace(LANGUAGE, max_length=200, joined=True),
             VERSION,
             LOCKFILE,
             TARGET,
-            Parameter("k", "integer", default=3, minimum=1, maximum=20, aliases=("limit",)),
+            Parameter(
+                "k", "integer", "Results", default=3, minimum=1, maximum=20, aliases=("limit",)
+            ),
             Parameter("code_language", "array", "Such as toml"),
             CURSOR,
         ),

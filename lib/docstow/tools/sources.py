@@ -93,7 +93,7 @@ def _create_source(services: SourceServices) -> Tool:
             Parameter(
                 "preset", "string", "A known source, in place of uri", default="", max_length=100
             ),
-            Parameter("title", "string", default="", max_length=200),
+            Parameter("title", "string", "For people", default="", max_length=200),
             Parameter("options", "object", "Those of its kind"),
             Parameter("headers", "object", "Such as Authorization"),
             Parameter("keep", "integer", "Snapshots to keep", minimum=1, maximum=100),
@@ -162,7 +162,7 @@ def _start_sync(services: SourceServices) -> Tool:
         ),
         parameters=(
             NAMED,
-            Parameter("mode", "string", default=INCREMENTAL, choices=MODES),
+            Parameter("mode", "string", "full reads all anew", default=INCREMENTAL, choices=MODES),
         ),
         run=partial(_start, services),
         output_schema=result_schema({"id": TEXT, "source_id": TEXT, "state": TEXT}),
@@ -182,7 +182,7 @@ def _get_sync_status(services: SourceServices) -> Tool:
             '"0123456789abcdef-000001"}.'
         ),
         parameters=(
-            Parameter("job_id", "string", default="", max_length=80),
+            Parameter("job_id", "string", "Instead of a source", default="", max_length=80),
             Parameter("source_id", "string", "Instead of job_id", default="", max_length=2000),
         ),
         run=partial(_report_status, services),

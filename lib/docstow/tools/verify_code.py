@@ -58,11 +58,11 @@ def tool(
             '{"tokio": "1"}}.'
         ),
         parameters=(
-            Parameter("code", "string", required=True, max_length=_LONGEST),
-            Parameter("language", "string", default="", choices=languages.names()),
-            Parameter("root", "string", default="", max_length=1000),
+            Parameter("code", "string", "All of it", required=True, max_length=_LONGEST),
+            Parameter("language", "string", "Of the code", default="", choices=languages.names()),
+            Parameter("root", "string", "Project", default="", max_length=1000),
             LOCKFILE,
-            Parameter("versions", "object"),
+            Parameter("versions", "object", "By package"),
             TARGET,
             Parameter("all", "boolean", "List what is right too", default=False, rare=True),
             CURSOR,

@@ -37,7 +37,7 @@ from docstow.server.mcp.messages import (
     wants_answer,
 )
 from docstow.server.mcp.offers import TTL_MS, Offers
-from docstow.server.mcp.rendering import call_result, describe
+from docstow.server.mcp.rendering import call_result, describe, describe_briefly
 from docstow.server.mcp.sessions import STREAMS, Sessions
 from docstow.tools import Tool, Toolbox
 from docstow.tools.offers import Prompt, Resources
@@ -164,7 +164,7 @@ class Protocol:
     def describe(self, tool: Tool, selection: Selection) -> dict[str, Any]:
         """Describe a tool as ``tools/list`` does."""
         plain = selection.schema == "plain"
-        return describe(tool, self.toolbox.schema(tool, plain=plain, brief=True))
+        return describe_briefly(tool, self.toolbox.schema(tool, plain=plain, brief=True))
 
     def changes(self, session: str = STREAMS) -> list[bytes]:
         """Return a notification for each resource of a subscription that has changed since.

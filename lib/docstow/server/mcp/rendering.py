@@ -39,24 +39,32 @@ _CLAUSE = re.compile(r"(?<=[.;])\s+")
 
 
 def describe(tool: Tool, input_schema: Mapping[str, Any]) -> dict[str, Any]:
-    """Describe a tool as ``tools/list`` does."""
-    described: dict[str, Any] = {
+    """Describe a tool in full."""
+    return {
         "name": tool.name,
         "title": tool.title,
         "description": tool.description,
         "inputSchema": input_schema,
+        "annotations": {
+            "readOnlyHint": tool.read_only,
+            "destructiveHint": tool.destructive,
+            "idempotentHint": tool.idempotent,
+            "openWorldHint": tool.open_world,
+        },
     }
-    if tool.output_schema is not None:
-        # Models read the list of tools and pay for it by the token: it says only that the answer
-        # is structured; the OpenAPI document has the schema.
-        described["outputSchema"] = {"type": "object"}
-    # Clients assume the worst for a hint that is left out, so all are given.
-    described["annotations"] = {
-        "readOnlyHint": tool.read_only,
-        "destructiveHint": tool.destructive,
-        "idempotentHint": tool.idempotent,
-        "openWorldHint": tool.open_world,
-    }
+
+
+def describe_briefly(tool: Tool, input_schema: Mapping[str, Any]) -> dict[str, Any]:
+    """Describe a tool as ``tools/list`` does.
+
+    Models pay for what they read, so that what clients assume anyway is left out: of a tool that
+    only reads, hints of what it may destroy. ``/commands`` and the OpenAPI document have the rest.
+    """
+    described = describe(tool, input_schema)
+    del described["title"]
+    if tool.read_only:
+        world = {} if tool.open_world else {"openWorldHint": False}
+        described["annotations"] = {"readOnlyHint": True, **world}
     return described
 
 

@@ -68,7 +68,7 @@ class Selection:
 
     Attributes:
         toolsets: names with commas between them; empty for the default ones.
-        schema: ``plain`` for schemas without ``anyOf``; else empty.
+        schema: ``plain`` for schemas with single types; else empty.
         http: whether it is asked over HTTP.
     """
 

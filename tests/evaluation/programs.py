@@ -10,6 +10,11 @@ The packages are installed, and never run::
     npm install --ignore-scripts --prefix DIR   # beside a copy of programs/package.json
     python -m pip install -r programs/requirements.txt   # in DIR/.venv
     PYTHONPATH=tests python -m evaluation.programs typescript DIR [--kept] [--list]
+
+``programs/rust.txt`` has 60 programs over crates. For them DIR holds ``CRATE/VERSION`` with rustdoc
+JSON (rand of 0.8 alone); the newest versions of what the programs name are stowed in the cache::
+
+    PYTHONPATH=tests:tests/support python -m evaluation.programs rust DIR --cache CACHE
 """
 
 from __future__ import annotations
@@ -110,16 +115,42 @@ def measure(docs: Docs, language: str, *, kept: bool, listed: bool) -> str:
     )
 
 
+def measure_rust(options: argparse.Namespace) -> str:
+    """Stow the crates that all programs name, and check the programs."""
+    from servers.docs_rs import DocsRs
+
+    cache = Path(options.cache)
+    text = (HERE / "rust.txt").read_text("utf-8")
+    named = set(re.findall(r"\b([a-z]\w*)::", text)) - {"std", "core", "alloc"}
+    crates = [each for each in options.root.iterdir() if each.name.replace("-", "_") in named]
+    with DocsRs(options.root) as upstream:
+        settings = Settings(
+            store=str(cache / "store"),
+            cache=str(cache / "cache"),
+            docs_rs_url=upstream.url,
+            crates_index_url=upstream.index_url,
+            upstream_interval_s=0,
+            wait_s=120,
+        )
+        with Docs(settings) as docs:
+            for each in sorted(crates):
+                docs.crate(each.name)
+            return measure(docs, "rust", kept=options.kept, listed=options.list)
+
+
 def main() -> int:
     """Run the measure."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("language", choices=("typescript", "python"))
+    parser.add_argument("language", choices=("typescript", "python", "rust"))
     parser.add_argument("root", type=Path)
     parser.add_argument("--kept", action="store_true", help="those that are kept aside")
     parser.add_argument("--list", action="store_true", help="show what is missed")
     parser.add_argument("--cache", default="", help="folder of the local cache")
     parser.add_argument("--engines", default="", help="folder of the engines, or none")
     options = parser.parse_args()
+    if options.language == "rust":
+        print(measure_rust(options))
+        return 0
     settings = Settings(
         root=(str(options.root),), offline=True, cache=options.cache, engines=options.engines
     )

@@ -28,6 +28,11 @@ WRITTEN, DERIVED, BLANKET = "implements", "derives", "implements-blanket"
 AUTO_TRAITS, BLANKET_TRAITS = "auto-traits", "blanket-traits"
 #: From a type to the target of its ``Deref``.
 DEREFS_TO = "derefs-to"
+#: From a type to what it gives one after another, or once it is awaited: types with whole paths.
+YIELDS = "yields"
+#: From a function or field to the paths that its declaration means, of names that other crates or
+#: modules have too.
+MENTIONS = "mentions"
 #: From a type to a trait, where not each crate has the implementation: the condition in words, and
 #: the header of the block on the next line.
 AVAILABLE = "available"

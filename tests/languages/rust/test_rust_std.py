@@ -98,7 +98,7 @@ def test_a_type_from_nowhere_leaves_a_doubt(crates: StowedCrates) -> None:
         ("let s = String::new(); s.trims();", "std::string::String::trims"),
         ("let s = format!(\"{}\", 1); s.pushh('a');", "std::string::String::pushh"),
         ("let v = vec![1]; v.lenn();", "std::vec::Vec::lenn"),
-        ("let v = vec![1]; v.iter().map(|a| a).filterr(|a| true);", "std::iter::Map::filterr"),
+        ("let v = vec![1]; v.iter().map(|a| a).filterr(|a| true);", "std::iter::Iterator::filterr"),
         ('let t = "a".trim().to_uppercase(); t.is_emptyy();', "std::string::String::is_emptyy"),
         ('let b = b"a"; b.to_vector();', "[T; N]::to_vector"),
         ('let t = std::fs::read_to_string("a").unwrap(); t.liness();', None),

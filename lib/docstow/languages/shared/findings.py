@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Literal
 
+from docstow.languages.shared.meaning import meaning
+
 Status = Literal["ok", "unknown", "deprecated", "wrong_argument", "not_checked"]
 #: What a caller should look at.
 PROBLEMS: frozenset[Status] = frozenset({"unknown", "deprecated", "wrong_argument"})
@@ -21,6 +23,12 @@ _ROUGHLY = 50.0
 _MOST_ROUGHLY = 100
 #: Of more names than this those that are alike at all are sifted first.
 _MANY = 100
+#: Names that are as alike as this by their letters are the same one, misspelt.
+_TYPED = 90.0
+#: What is alike by its letters alone, and not in meaning, counts this much of it.
+_SHARE_OF_LETTERS = 0.85
+#: Of more names beside a wanted one those that are alike by letters are sifted first.
+_MOST_MEANT = 400
 _SEPARATORS = re.compile(r"::|[.#/]")
 _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 
@@ -169,6 +177,11 @@ def _differ_in_one_letter(one: str, other: str) -> bool:
     return len(one) == len(other) and sum(a != b for a, b in zip(one, other, strict=True)) == 1
 
 
+def _blend(spelt: float, near: float) -> float:
+    """Return how alike names are of which it is known how they are spelt and what they mean."""
+    return max(near, 0.45 * spelt + 0.55 * near)
+
+
 def nearest(
     wanted: str,
     siblings: Iterable[str],
@@ -176,8 +189,9 @@ def nearest(
     *,
     most: int = MOST,
     shaped: bool = True,
+    summaries: Mapping[str, str] | None = None,
 ) -> tuple[str, ...]:
-    """Return the names most like a wanted one.
+    """Return the names most like a wanted one, by their letters, by their words and in meaning.
 
     Args:
         wanted: the last segment that was not found.
@@ -185,17 +199,28 @@ def nearest(
         others: full names of what is elsewhere: of these only near misses count.
         most: how many at most.
         shaped: types are only suggested for types, functions for functions.
+        summaries: what the docs of full names say first.
     """
+    meant = " ".join(words(wanted))
     scores: dict[str, float] = {}
     for names, extra, least in ((siblings, 6.0, LEAST), (others, 0.0, 80.0)):
         by_last: dict[str, list[str]] = {}
         for full in names:
             by_last.setdefault(_SEPARATORS.split(full)[-1], []).append(full)
-        few = _Rough(list(by_last)).like(wanted) if len(by_last) > _MANY else by_last
+        # What stands beside a name is compared in meaning too, what is elsewhere by letters alone.
+        many = len(by_last) > (_MOST_MEANT if extra else _MANY)
+        few = _Rough(list(by_last)).like(wanted) if many else by_last
         for last in few:
             if last.startswith("_") and not wanted.startswith("_"):
                 continue
             score = name_similarity(wanted, last)
+            if score < _TYPED:
+                spelt = score
+                if extra:
+                    told = (summaries or {}).get(by_last[last][0], "")
+                    score = _blend(spelt, 100.0 * meaning(meant, " ".join(words(last)), told))
+                # What is alike by its letters is kept, below what is alike in meaning.
+                score = max(score, _SHARE_OF_LETTERS * spelt, least if spelt >= least else 0.0)
             if shaped and score < SAME and shape(last) != shape(wanted):
                 continue
             if score >= LEAST and _differ_in_one_letter(wanted, last):

@@ -8,8 +8,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from docstow.languages.rust.check.crate_items import FUNCTIONS, Crates, Found, standard
-from docstow.languages.rust.check.expressions import SCOPES, Expressions, bind, bind_let, item_of
+from docstow.languages.rust.check.expressions import SCOPES, Expressions, item_of
+from docstow.languages.rust.check.own_items import OwnItems
 from docstow.languages.rust.check.paths import NOT_CHECKED, Answer, Paths
+from docstow.languages.rust.check.patterns import bind, bind_closure, bind_let
 from docstow.languages.rust.check.resolver import Resolver
 from docstow.languages.rust.check.scope import (
     LOCAL_ROOTS,
@@ -48,6 +50,8 @@ _MISSPELT = 85.0
 _PATHS_IN_TEXT = re.compile(r"\b[a-z_][\w]*(?:::\w+)+")
 #: Code that is nested more deeply is not checked.
 _DEEPEST = 300
+#: Macros that bind the variables in them again, to other types.
+_REBINDING = frozenset({"pin", "pin_mut", "stack_pin"})
 #: Macros whose arguments are expressions.
 _PLAIN_MACROS = frozenset(
     {
@@ -66,7 +70,7 @@ def verify(code: str, crates: Crates) -> Verdict:
         crates: the crates it may use.
     """
     tree = parse(code)
-    checker = _Checker(read_scope(tree.root_node), crates)
+    checker = _Checker(read_scope(tree.root_node), crates, OwnItems(tree.root_node))
     checker.check_imports()
     checker.walk(tree.root_node, ChainMap(), 0)
     return checker.report.verdict()
@@ -108,12 +112,12 @@ def _no_trait(_: str) -> bool:
 
 
 class _Checker:
-    def __init__(self, scope: Scope, crates: Crates) -> None:
+    def __init__(self, scope: Scope, crates: Crates, own: OwnItems) -> None:
         self.report = _Report()
         self._scope = scope
         self._paths = Paths(crates)
         self._resolver = Resolver(scope, self._paths)
-        self._expressions = Expressions(self._resolver, self._paths)
+        self._expressions = Expressions(self._resolver, self._paths, own, bind_closure)
         self._calls = _Calls(self._resolver, self._expressions, self._paths, self.report)
         self._kept: list[Tree] = []  # nodes are told apart by their places in memory
 
@@ -171,6 +175,8 @@ class _Checker:
             self._calls.call(node, variables)
         elif node.type == "struct_expression":
             self._calls.literal(node)
+        elif node.type == "field_expression":
+            self._calls.field(node, variables)
         bind(node, variables, self._expressions)
         for child in node.named_children:
             self.walk(child, variables, depth + 1)
@@ -245,6 +251,9 @@ class _Checker:
         if name is None or tokens.type != "token_tree":
             return
         called = text_of(name)
+        if called.rpartition("::")[2] in _REBINDING:
+            for each in tokens.named_children:
+                variables[text_of(each)] = None
         plain = called in _PLAIN_MACROS and self._arguments(tokens, variables, depth)
         if not plain and not self._resolver.declares(called) and "quote" not in called:
             self._tokens(tokens)
@@ -347,6 +356,8 @@ class _Calls:
             return
         owner, name = self._expressions.type_of(value, variables), text_of(field)
         item = item_of(owner) if owner is not None and owner.name != FUTURE else None
+        if owner is not None and item is None:
+            self._by_bound(owner, name, field, given)
         if owner is None or item is None:
             return
         whole = f"{owner.name}::{name}"
@@ -364,6 +375,54 @@ class _Calls:
                 doubt = is_standard(item.path) and not self._resolver.complete
                 answer = answer if doubt and not unknown.suggestions else unknown
             self._report.add(field, whole, answer)
+
+    def _by_bound(self, owner: Type, name: str, field: Node, given: int) -> None:
+        """Check a method of a value of which a trait is known."""
+        item = self._paths.members.trait_of(owner.name, owner.crate)
+        if item is None or owner.through:
+            return
+        whole = f"{item.path}::{name}"
+        found = [each for each in item.names.find(whole) if each.kind == "method"]
+        if found:
+            self._report.add(field, whole, self._paths.look_up(tuple(whole.split("::"))))
+            self._arity(found[0], given, field, by_path=False)
+        elif not self._resolver.may_bring(name) and self._paths.members.trait_lacks(item, name):
+            unknown = self._unknown(item, name, whole)
+            near = unknown.suggestions[0].rpartition("::")[2] if unknown.suggestions else ""
+            # Code without any import may lack that of a trait that extends iterators.
+            if self._resolver.imports_some or name_similarity(name, near) >= _MISSPELT:
+                self._report.add(field, whole, unknown)
+
+    def field(self, node: Node, variables: Variables) -> None:
+        """Check a field that is read or written."""
+        value, field = node.child_by_field_name("value"), node.child_by_field_name("field")
+        called = node.parent is not None and node.parent.type in {
+            "call_expression",
+            "generic_function",
+        }
+        if value is None or field is None or field.type != "field_identifier" or node.has_error:
+            return
+        if (
+            called
+            and node.parent is not None
+            and node.parent.child_by_field_name("function") == node
+        ):
+            return
+        owner, name = self._expressions.type_of(value, variables), text_of(field)
+        item = item_of(owner) if owner is not None and owner.name != FUTURE else None
+        if owner is None or item is None or item.kind != "struct":
+            return
+        whole = f"{item.path}::{name}"
+        if (found := self._expressions.member(owner, name)) is not None:
+            self._report.add(field, whole, Answer("ok", (found,), names=found.names))
+        elif self._paths.members.lacks_field(item, name) and not owner.through:
+            fields = [each.path for each in item.names.members(item.path) if each.kind == "field"]
+            self._report.add(field, whole, self._no_field(item, name, whole, fields))
+
+    def _no_field(self, item: Found, name: str, whole: str, fields: Sequence[str]) -> Answer:
+        suggestions = nearest(name, fields) if self._paths.may_explain() else ()
+        message = self._paths.explain(item, f"field {name}", whole, suggestions)
+        return Answer("unknown", (), message, suggestions, item.names, item.path)
 
     def _absent(self, owner: Type, item: Found, name: str) -> bool:
         """Tell whether it is certain that a value has no method of a name."""
@@ -407,10 +466,7 @@ class _Calls:
             whole = f"{owner.path}::{field}"
             if whole in known or owner.names.undocumented.may_have(owner.path, field):
                 continue
-            suggestions = nearest(field, fields) if self._paths.may_explain() else ()
-            message = self._paths.explain(owner, f"field {field}", whole, suggestions)
-            answer = Answer("unknown", (), message, suggestions, owner.names, owner.path)
-            self._report.add(label, whole, answer)
+            self._report.add(label, whole, self._no_field(owner, field, whole, fields))
 
 
 class _Report:

@@ -10,7 +10,7 @@ from functools import cache, cached_property
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, Protocol
 
-from docstow.core.model import BLANKET_TRAITS, DEREFS_TO, DERIVED, WRITTEN
+from docstow.core.model import BLANKET_TRAITS, DEREFS_TO, DERIVED, MENTIONS, WRITTEN, YIELDS
 from docstow.languages.rust.check.scope import parse, read_scope
 from docstow.languages.rust.check.std import (
     STANDARD,
@@ -100,6 +100,12 @@ class Found:
         return str(self.names.index.columns["parent"][self.row])
 
     @property
+    def summary(self) -> str:
+        """What its docs say first; empty for the standard library's."""
+        summaries = self.names.index.columns.get("summary")
+        return str(summaries[self.row]) if summaries is not None else ""
+
+    @property
     def attributes(self) -> Mapping[str, Any]:
         """Its attributes."""
         return self.names.index.attributes(self.row)
@@ -163,7 +169,7 @@ class CrateNames:
     @cached_property
     def _relations_of(self) -> Mapping[str, list[tuple[str, str]]]:
         found: dict[str, list[tuple[str, str]]] = {}
-        wanted = {WRITTEN, DERIVED, BLANKET_TRAITS, DEREFS_TO}
+        wanted = {WRITTEN, DERIVED, BLANKET_TRAITS, DEREFS_TO, YIELDS, MENTIONS}
         for subject, predicate, target in self._relations():
             if predicate in wanted:
                 found.setdefault(subject, []).append((predicate, target))
@@ -173,16 +179,34 @@ class CrateNames:
         """Return the paths of all traits that a type has, automatic ones left out."""
         found: list[str] = []
         for predicate, target in self._relations_of.get(path, ()):
-            if predicate != DEREFS_TO:
+            if predicate in {WRITTEN, DERIVED, BLANKET_TRAITS}:
                 found += [each for each in target.split(" ") if not each.startswith("!")]
         return found
 
     def derefs(self, path: str) -> list[str]:
         """Return the paths of what a type dereferences to."""
+        return self._objects(path, DEREFS_TO)
+
+    def yields(self, path: str) -> list[str]:
+        """Return what a type gives one after another or once it is awaited, with whole paths."""
+        return self._objects(path, YIELDS)
+
+    def mentions(self, path: str) -> dict[str, str]:
+        """Return the paths that a declaration means by names that are not unique."""
+        found: dict[str, list[str]] = {}
+        for each in (path for said in self._objects(path, MENTIONS) for path in said.split(" ")):
+            found.setdefault(each.rpartition("::")[2], []).append(each)
+        return {name: paths[0] if len(paths) == 1 else "" for name, paths in found.items()}
+
+    @cached_property
+    def tells_mentions(self) -> bool:
+        """Whether the tables say what declarations mean by names that are not unique."""
+        told = {YIELDS, MENTIONS}
+        return any(each in told for _, each, _ in self._relations())
+
+    def _objects(self, path: str, wanted: str) -> list[str]:
         return [
-            target
-            for predicate, target in self._relations_of.get(path, ())
-            if predicate == DEREFS_TO
+            there for predicate, there in self._relations_of.get(path, ()) if predicate == wanted
         ]
 
     def trait_has(self, trait: str, member: str, crates: Crates) -> bool | None:
@@ -236,6 +260,10 @@ class CrateNames:
             if each.kind == "trait":
                 return True
             if each.kind == "re-export":
+                facts = each.attributes
+                meant = [facts, *facts.get("further_targets", ())]
+                if all(one.get("target_kind", "trait") not in {"trait", "module"} for one in meant):
+                    continue
                 target = self.re_exports.get(each.path, "")
                 first = target.split("::")[0]
                 if first in STANDARD:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections import ChainMap
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from docstow.languages.rust.check import chains
 from docstow.languages.rust.check.crate_items import FUNCTIONS, TYPES, Found
+from docstow.languages.rust.check.documented import Documented
+from docstow.languages.rust.check.own_items import OwnItems, is_async
 from docstow.languages.rust.check.paths import Paths
 from docstow.languages.rust.check.resolver import Resolver
 from docstow.languages.rust.check.scope import Segments, segments, text_of
@@ -20,24 +24,22 @@ from docstow.languages.rust.check.std import (
 )
 from docstow.languages.rust.check.types import (
     FUTURE,
+    ITERATOR,
+    OWN,
+    TUPLE,
     Type,
     Variables,
-    returned,
+    iterator,
+    parse_signature,
+    some_iterator,
     standard_type,
+    tuple_of,
     wrapper,
 )
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-#: Methods of Option and Result that return what they hold, and those that return the same again.
-_OPENED = frozenset({"unwrap", "expect", "unwrap_or_default", "unwrap_or_else", "unwrap_or"})
-_SAME = frozenset(
-    {
-        *("map_err", "context", "with_context", "or_else", "inspect_err", "or", "as_ref"),
-        *("as_mut", "cloned", "copied", "take", "filter", "inspect"),
-    }
-)
 #: Pointers whose methods are mostly those of what they point to.
 _POINTERS: Mapping[Segments, str] = {
     ("std", "sync", "Arc"): "std::sync::Arc",
@@ -52,13 +54,28 @@ _LITERALS = {
     "boolean_literal": "bool",
     "array_expression": ARRAY,
 }
-_STANDARD_MACROS = {"format": "std::string::String", "vec": "std::vec::Vec"}
+_STANDARD_MACROS = {
+    "format": "std::string::String",
+    "vec": "std::vec::Vec",
+    **dict.fromkeys(("concat", "stringify", "include_str", "env", "file"), "str"),
+    **dict.fromkeys(("line", "column"), "u32"),
+    "matches": "bool",
+}
 #: The types that macros of widely used crates expand to; their docs say it in words alone.
 _MACROS: Mapping[Segments, Segments] = {
     ("anyhow", "anyhow"): ("anyhow", "Error"),
     ("eyre", "eyre"): ("eyre", "Report"),
     ("quote", "quote"): ("proc_macro2", "TokenStream"),
+    ("quote", "format_ident"): ("proc_macro2", "Ident"),
     ("serde_json", "json"): ("serde_json", "Value"),
+    ("smallvec", "smallvec"): ("smallvec", "SmallVec"),
+    ("minijinja", "context"): ("minijinja", "Value"),
+    ("indexmap", "indexmap"): ("indexmap", "IndexMap"),
+    ("indexmap", "indexset"): ("indexmap", "IndexSet"),
+    ("maplit", "hashmap"): ("std", "collections", "HashMap"),
+    ("maplit", "btreemap"): ("std", "collections", "BTreeMap"),
+    ("time", "macros", "date"): ("time", "Date"),
+    ("time", "macros", "time"): ("time", "Time"),
     ("uuid", "uuid"): ("uuid", "Uuid"),
     **{
         ("tracing", name): ("tracing", "Span")
@@ -75,9 +92,19 @@ SCOPES = frozenset(
         *("for_expression", "if_expression", "while_expression", "match_block"),
     }
 )
-#: Nodes whose constants and statics are in scope wherever they stand in it.
-_ITEMS = frozenset({"source_file", "declaration_list", "block"})
-_CONDITIONAL = frozenset({"if_expression", "while_expression", "let_chain"})
+#: Nodes of types that are made of others.
+_COMPOSED = frozenset({"reference_type", "tuple_type", "array_type", "abstract_type"})
+#: Closures within closures are followed so far.
+_MOST_CLOSURES = 6
+#: Comparisons and the like, which give a truth value.
+_TRUTHS = frozenset({"==", "!=", "<", ">", "<=", ">=", "&&", "||"})
+#: Traits that bring no methods.
+_MARKERS = frozenset({"Send", "Sync", "Sized", "Unpin", "Copy", "?Sized"})
+_TEXTS = frozenset({"str", "std::string::String"})
+_LISTS = frozenset({"std::vec::Vec", SLICE, ARRAY, "std::collections::VecDeque"})
+_MAPPED = frozenset(
+    {"std::collections::HashMap", "std::collections::BTreeMap", "indexmap::IndexMap"}
+)
 
 
 class Expressions:
@@ -86,32 +113,88 @@ class Expressions:
     Args:
         resolver: resolves its names.
         paths: looks up its paths.
+        own: the items that it declares.
+        bind_closure: binds the parameters of a closure.
     """
 
-    def __init__(self, resolver: Resolver, paths: Paths) -> None:
+    def __init__(
+        self,
+        resolver: Resolver,
+        paths: Paths,
+        own: OwnItems,
+        bind_closure: Callable[[Node, Variables, Expressions], None],
+    ) -> None:
         self._resolver = resolver
         self._paths = paths
+        self._own = own
+        self._bind_closure = bind_closure
+        self._documented = Documented(paths.crates)
         self._types: dict[int, Type | None] = {}
+        self._closures = 0
 
-    def annotated(self, node: Node, depth: int = 0) -> Type | None:
+    def annotated(self, node: Node, depth: int = 0, self_type: Type | None = None) -> Type | None:
         """Return the type that an annotation in the code names."""
         if depth > _DEEPEST_TYPE:
             return None
-        if node.type == "reference_type":
-            target = node.child_by_field_name("type")
-            return self.annotated(target, depth + 1) if target is not None else None
+
+        def inside(each: Node) -> Type | None:
+            return self.annotated(each, depth + 1, self_type)
+
+        if node.type in _COMPOSED:
+            return self._composed(node, inside)
         if (builtin := _builtin(node)) is not None:
             return builtin
         path = segments(node)
         if path is None:
             return None
-        held = _arguments(node)
-        if path in {("Option",), ("Result",)} and not self._resolver.imports(path[0]):
-            return wrapper(path[0], self.annotated(held[0], depth + 1) if held else None)
+        given = [inside(each) for each in _arguments(node)]
+        if path == ("Self",):
+            return self_type
+        if path in {("Option",), ("Result",)} and not self._resolver.is_defined(path[0]):
+            return wrapper(path[0], *given[:2]) if given else wrapper(path[0], None)
         if pointer := self._pointer(path):
-            inner = self.annotated(held[0], depth + 1) if len(held) == 1 else None
-            return _pointed(inner, pointer)
-        return self.type_at(self._resolver.resolve_node(node))
+            return _pointed(given[0] if len(given) == 1 else None, pointer)
+        if len(path) == 1 and self._own.is_type(path[0]) and not self._resolver.imports(path[0]):
+            return Type(f"{OWN}{path[0]}", None, tuple(given))
+        if len(path) == 1 and (bounds := self._own.bound(node)) is not None:
+            return self._bound(bounds, inside)
+        return self.type_at(self._resolver.resolve_node(node), tuple(given))
+
+    def _composed(self, node: Node, inside: Callable[[Node], Type | None]) -> Type | None:
+        """Return the type that a reference, a tuple, an array or ``impl Trait`` names."""
+        if node.type == "reference_type":
+            target = node.child_by_field_name("type")
+            return inside(target) if target is not None else None
+        if node.type == "tuple_type":
+            return tuple_of(*map(inside, node.named_children))
+        if node.type == "array_type":
+            held = node.child_by_field_name("element")
+            kind = ARRAY if node.child_by_field_name("length") is not None else SLICE
+            return standard_type(kind, inside(held) if held is not None else None)
+        if node.type == "abstract_type":
+            return self._bound(node.child_by_field_name("trait"), inside)
+        return None
+
+    def _bound(self, bound: Node | None, inside: Callable[[Node], Type | None]) -> Type | None:
+        """Return the type of what is known by one trait alone."""
+        if bound is None:
+            return None
+        if bound.type in {"trait_bounds", "bounded_type"}:
+            real = [
+                each
+                for each in bound.named_children
+                if each.type != "lifetime" and text_of(each) not in _MARKERS
+            ]
+            return self._bound(real[0], inside) if len(real) == 1 else None
+        path = self._resolver.resolve_node(bound)
+        if path is None and segments(bound) in {("Iterator",), ("DoubleEndedIterator",)}:
+            path = ("std", "iter", "Iterator")
+        found = self._paths.look_up(path).found if path is not None else ()
+        if len(found) != 1 or found[0].kind != "trait":
+            return None
+        if found[0].path == ITERATOR:
+            return iterator(_binding(bound, inside))
+        return Type(found[0].path, found[0].names)
 
     def _pointer(self, path: Segments) -> str:
         """Return the path of the pointer that a path means; empty for other types."""
@@ -119,14 +202,16 @@ class Expressions:
             return "" if self._resolver.is_defined("Box") else "std::boxed::Box"
         return _POINTERS.get(self._resolver.through_imports(path), "")
 
-    def type_at(self, absolute: Segments | None) -> Type | None:
+    def type_at(self, absolute: Segments | None, args: tuple[Type | None, ...] = ()) -> Type | None:
         """Return the type that a path means."""
         items = self._paths.look_up(absolute).found if absolute is not None else ()
         if (target := self._paths.alias_target(items)) is not None:
-            items = self._paths.look_up(tuple(target.split("::"))).found
+            items, args = self._paths.look_up(tuple(target.split("::"))).found, ()
         for found in items:
             if found.kind in TYPES and found.path not in _POINTERS.values():
-                return Type(found.path, found.names)
+                return Type(found.path, found.names, args)
+            if found.kind == "re-export" and len(items) == 1:
+                return self._documented.at(found.path, found.names, args)
         return None
 
     def type_of(self, node: Node, variables: Variables) -> Type | None:
@@ -146,7 +231,11 @@ class Expressions:
         match node.type:
             case "reference_expression" | "parenthesized_expression" | "try_expression":
                 return node.child_by_field_name("value") or node.named_children[-1]
-            case "await_expression":
+            case "await_expression" | "unary_expression":
+                return node.named_children[0]
+            case "field_expression":
+                return node.child_by_field_name("value")
+            case "index_expression":
                 return node.named_children[0]
             case "call_expression":
                 function = _function(node)
@@ -166,14 +255,19 @@ class Expressions:
     def _step(self, node: Node, inner: Type | None, variables: Variables) -> Type | None:
         """Return the type of an expression; ``inner`` is that of the part which decides."""
         match node.type:
-            case "identifier":
+            case "identifier" | "self":
                 return variables.get(text_of(node))
             case "reference_expression" | "parenthesized_expression":
                 return inner
+            case "unary_expression":
+                return _unary(node, inner)
             case "try_expression":
                 return inner.inner if inner and inner.name in {OPTION, RESULT} else None
             case "await_expression":
-                return inner.inner if inner and inner.name == FUTURE else None
+                return self._awaited(inner) if inner else None
+            case "field_expression":
+                field = node.child_by_field_name("field")
+                return self._field(inner, text_of(field)) if inner and field is not None else None
             case "struct_expression":
                 name = node.child_by_field_name("name")
                 return self.annotated(name) if name is not None else None
@@ -183,7 +277,24 @@ class Expressions:
             case "macro_invocation":
                 return self._expanded(node)
             case "call_expression":
-                return self._called(node, inner)
+                return self._called(node, inner, variables)
+        return self._operated(node, inner, variables)
+
+    def _operated(self, node: Node, inner: Type | None, variables: Variables) -> Type | None:
+        """Return the type of what is indexed, listed, compared or written out."""
+        match node.type:
+            case "index_expression":
+                return self._indexed(inner, node.named_children[-1]) if inner else None
+            case "tuple_expression":
+                return tuple_of(*(self.type_of(each, variables) for each in node.named_children))
+            case "array_expression":
+                return self._list(node, variables)
+            case "range_expression":
+                return iterator(None)
+            case "binary_expression":
+                operator = node.child_by_field_name("operator")
+                truth = operator is not None and text_of(operator) in _TRUTHS
+                return standard_type("bool") if truth else None
         return self._literal(node)
 
     def _literal(self, node: Node) -> Type | None:
@@ -201,14 +312,16 @@ class Expressions:
             return standard_type(_STANDARD_MACROS[path[0]])
         return self.type_at(_MACROS.get(self._resolver.resolve_node(name) or ()))
 
-    def _called(self, node: Node, inner: Type | None) -> Type | None:
+    def _called(self, node: Node, inner: Type | None, variables: Variables) -> Type | None:
         """Return the type of a call."""
         function = _function(node)
         if function is None:
             return None
         if function.type == "field_expression":
             field = function.child_by_field_name("field")
-            return self._by_method(inner, text_of(field)) if inner and field is not None else None
+            if inner is None or field is None:
+                return None
+            return self._by_method(inner, text_of(field), node, variables)
         path = segments(function)
         if path is None:
             return None
@@ -216,6 +329,8 @@ class Expressions:
             return wrapper("Option" if path == ("Some",) else "Result", inner)
         if pointer := self._makes_pointer(path):
             return _pointed(inner, pointer)
+        if (own := self._own_call(path, variables)) is not None:
+            return own
         absolute = self._resolver.resolve_node(function)
         if absolute is None:
             return None
@@ -224,20 +339,63 @@ class Expressions:
             owner = self.type_at(absolute[:-1])
             has = owner is not None and self._has(owner, _CONSTRUCTORS[absolute[-1]])
             return owner if has else None
-        return returned(found[0]) if len(found) == 1 else None
-
-    def _by_method(self, owner: Type, name: str) -> Type | None:
-        if owner.name == FUTURE:
+        if len(found) != 1:
             return None
-        if owner.name in {OPTION, RESULT}:
-            if name in _OPENED:
-                return owner.inner
-            if name in _SAME:
-                return owner
-            if name in {"ok", "ok_or", "ok_or_else"}:
-                return wrapper("Option" if name == "ok" else "Result", owner.inner)
+        return self._documented.returned(found[0], given=self._given(node))
+
+    def _own_call(self, path: Segments, variables: Variables) -> Type | None:
+        """Return the type of a call of one of the code's own functions."""
+        own = variables.get("self") if path[0] == "Self" else None
+        if own is not None and own.name.startswith(OWN):
+            path = (own.name.removeprefix(OWN), *path[1:])
+        if self._resolver.imports(path[0]) or len(path) > 2:
+            return None
+        output = self._own.returned(*path)
+        if output is None:
+            return None
+        owner = Type(f"{OWN}{path[0]}") if len(path) == 2 else None
+        kind = self.annotated(output, 0, owner)
+        return Type(FUTURE, None, (kind,)) if is_async(output) else kind
+
+    def _given(self, node: Node) -> tuple[Type | None, ...]:
+        """Return the type arguments that a call writes out."""
+        function = node.child_by_field_name("function")
+        if function is None or function.type != "generic_function":
+            return ()
+        return tuple(self.annotated(each) for each in _arguments(function))
+
+    def _by_method(self, owner: Type, name: str, node: Node, variables: Variables) -> Type | None:
+        if owner.name in {FUTURE, TUPLE}:
+            return None
+        if owner.name.startswith(OWN):
+            return self._by_own_method(owner, name)
+
+        def closure() -> Type | None:
+            return self._closure_result(node, variables)
+
+        def argument() -> Type | None:
+            held = _values(node)
+            return self.type_of(held[0], variables) if len(held) == 1 else None
+
+        if name == "parse" or (name == "collect" and chains.is_iterator(owner)):
+            return self._made(owner, name, node)
+        if name in {"get", "get_mut"} and owner.name in _LISTS:
+            held = _values(node)
+            one = len(held) == 1 and held[0].type in {"identifier", "integer_literal"}
+            certain = one and (held[0].type == "integer_literal" or not self._is_range(held[0]))
+            return wrapper("Option", owner.inner) if certain else None
+        given, known = chains.returned(owner, name, closure, argument)
+        if not known and self._iterates(owner) and self.method(owner, name) is None:
+            item = iterator(self.element(owner))
+            given, known = chains.returned(item, name, closure, argument)
+        return given if known else self._by_documented(owner, name, node)
+
+    def _by_documented(self, owner: Type, name: str, node: Node) -> Type | None:
+        """Return what a method returns that a trait of the library or a crate's docs tell."""
         if name == "clone":
             return owner if owner.through or self._has(owner, "Clone") else None
+        if name == "into_iter" and (item := self.element(owner)) is not None:
+            return some_iterator(item)
         if name in members_of_any_value() and name != "to_owned":
             return None
         if name == "to_string":
@@ -245,7 +403,159 @@ class Expressions:
         if name == "to_owned":
             return standard_type(PRELUDE_TYPES["String"]) if owner.name == "str" else None
         method = self.method(owner, name)
-        return returned(method) if method is not None else None
+        if method is None:
+            return None
+        return self._documented.returned(method, owner, self._given(node))
+
+    def _by_own_method(self, owner: Type, name: str) -> Type | None:
+        output = self._own.returned(owner.name.removeprefix(OWN), name)
+        if output is None:
+            return None
+        kind = self.annotated(output, 0, owner)
+        return Type(FUTURE, None, (kind,)) if is_async(output) else kind
+
+    def _made(self, owner: Type, name: str, node: Node) -> Type | None:
+        """Return what ``collect::<Vec<_>>()`` and ``parse::<T>()`` make."""
+        given = self._given(node)
+        if len(given) != 1 or given[0] is None:
+            return None
+        if name == "parse":
+            return wrapper("Result", given[0]) if owner.name in _TEXTS else None
+        if given[0].name == "std::vec::Vec" and given[0].inner is None:
+            return standard_type("std::vec::Vec", owner.inner)
+        return given[0]
+
+    def _is_range(self, node: Node) -> bool:
+        """Tell whether a variable may hold a range: its name is all that tells."""
+        return "range" in text_of(node) or "span" in text_of(node)
+
+    def element(self, owner: Type) -> Type | None:
+        """Return what iterating over a value gives."""
+        known = chains.element(owner)
+        return known if known is not None else self._documented.yielded(owner)
+
+    def _iterates(self, owner: Type) -> bool:
+        """Tell whether a value of a crate's type is an iterator by itself."""
+        return bool(owner.crate and not owner.through) and self._has(owner, "iter::Iterator")
+
+    def _awaited(self, owner: Type) -> Type | None:
+        if owner.name == FUTURE:
+            return owner.inner
+        future = self._has(owner, "Future") or self._has(owner, "IntoFuture")
+        return self._documented.yielded(owner) if future else None
+
+    def _field(self, owner: Type, name: str) -> Type | None:
+        """Return the type of a field of a value."""
+        if owner.name == TUPLE:
+            at = int(name) if name.isdigit() else len(owner.args)
+            return owner.args[at] if at < len(owner.args) else None
+        if owner.name.startswith(OWN):
+            kind = self._own.field(owner.name.removeprefix(OWN), name)
+            return self.annotated(kind, 0, owner) if kind is not None else None
+        found = self.member(owner, name)
+        return self._documented.field(found, owner) if found is not None else None
+
+    def member(self, owner: Type, name: str) -> Found | None:
+        """Return a documented field of a type."""
+        if owner.crate is None:
+            return None
+        found = [each for each in owner.crate.find(f"{owner.name}::{name}") if each.kind == "field"]
+        return found[0] if len(found) == 1 else None
+
+    def part(self, head: Node, name: str, kind: Type) -> Type | None:
+        """Return the type of a field that a pattern names, of a struct or of a variant."""
+        absolute = self._resolver.resolve_node(head)
+        if absolute is None:
+            own = segments(head) in {("Self",), (kind.name.removeprefix(OWN),)}
+            return self._field(kind, name) if own and kind.name.startswith(OWN) else None
+        found = self._paths.look_up(absolute).found
+        if len(found) == 1 and found[0].kind in TYPES:
+            return self._field(Type(found[0].path, found[0].names, kind.args), name)
+        if len(found) != 1 or found[0].kind != "variant":
+            return None
+        owner = kind if kind.name == found[0].parent else None
+        if name.isdigit():
+            return self._documented.variant(found[0], int(name), owner)
+        held = found[0].names.find(f"{found[0].path}::{name}")
+        whole = owner or Type(found[0].parent, found[0].names)
+        return self._documented.field(held[0], whole) if len(held) == 1 else None
+
+    def _indexed(self, owner: Type, index: Node) -> Type | None:
+        if index.type == "range_expression" or owner.through:
+            return None
+        if owner.name in _LISTS:
+            return owner.inner if index.type in {"integer_literal", "identifier"} else None
+        if owner.name in _MAPPED:
+            return owner.args[1] if len(owner.args) > 1 else None
+        return owner if owner.name == "serde_json::Value" else None
+
+    def _list(self, node: Node, variables: Variables) -> Type:
+        held = node.named_children
+        return standard_type(ARRAY, self.type_of(held[0], variables) if held else None)
+
+    def closure_inputs(self, closure: Node, variables: Variables) -> Sequence[Type | None]:
+        """Return the types that a closure is given, by the call whose argument it is."""
+        arguments = closure.parent
+        call = arguments.parent if arguments is not None else None
+        if arguments is None or call is None or call.type != "call_expression":
+            return ()
+        function = _function(call)
+        if arguments.type != "arguments" or function is None:
+            return ()
+        at = [each.id for each in _values(call)].index(closure.id)
+        given = self._given(call)
+        if function.type != "field_expression":
+            absolute = self._resolver.resolve_node(function)
+            found = self._paths.look_up(absolute).found if absolute is not None else ()
+            if len(found) != 1 or found[0].kind not in FUNCTIONS:
+                return ()
+            signature = parse_signature(found[0].signature)
+            at -= int(signature is not None and signature.takes_self)
+            return self._documented.closure_inputs(found[0], at, None, given) if at >= 0 else ()
+        value, field = function.child_by_field_name("value"), function.child_by_field_name("field")
+        owner = self.type_of(value, variables) if value is not None else None
+        if owner is None or field is None or owner.name in {FUTURE, TUPLE}:
+            return ()
+        name = text_of(field)
+        if inputs := chains.closure_inputs(owner, name):
+            return inputs
+        method = self.method(owner, name)
+        if method is not None:
+            return self._documented.closure_inputs(method, at, owner, given)
+        if self._iterates(owner):
+            return chains.closure_inputs(iterator(self.element(owner)), name)
+        return ()
+
+    def _closure_result(self, call: Node, variables: Variables) -> Type | None:
+        """Return the type of what the closure in a call gives, where its body is one expression."""
+        held = _values(call)
+        closure = held[-1] if held else None
+        if closure is None or self._closures >= _MOST_CLOSURES:
+            return None
+        if closure.type != "closure_expression":
+            return self._function_result(closure)
+        body = closure.child_by_field_name("body")
+        while body is not None and body.type == "block" and len(body.named_children) == 1:
+            body = body.named_children[0]
+        if body is None or body.type in {"block", "expression_statement", "let_declaration"}:
+            return None
+        inner: Variables = ChainMap({}, variables)
+        self._closures += 1
+        try:
+            self._bind_closure(closure, inner, self)
+            return self.type_of(body, inner)
+        finally:
+            self._closures -= 1
+
+    def _function_result(self, node: Node) -> Type | None:
+        """Return what a function gives that is handed on by its path."""
+        if node.type not in {"identifier", "scoped_identifier"}:
+            return None
+        absolute = self._resolver.resolve_node(node)
+        found = self._paths.look_up(absolute).found if absolute is not None else ()
+        if len(found) != 1 or found[0].kind not in FUNCTIONS:
+            return None
+        return self._documented.returned(found[0])
 
     def _has(self, owner: Type, trait: str) -> bool:
         return owner.crate is not None and any(
@@ -261,11 +571,35 @@ class Expressions:
 
 
 def _builtin(node: Node) -> Type | None:
-    """Return the type of a primitive, a slice or an array."""
-    if node.type == "primitive_type":
-        return standard_type(text_of(node)) if text_of(node) in PRIMITIVES else None
-    if node.type == "array_type":
-        return standard_type(ARRAY if node.child_by_field_name("length") is not None else SLICE)
+    """Return the type of a primitive."""
+    known = node.type == "primitive_type" and text_of(node) in PRIMITIVES
+    return standard_type(text_of(node)) if known else None
+
+
+def _unary(node: Node, inner: Type | None) -> Type | None:
+    """Return the type of ``*value``; None where that is not what the value has."""
+    if inner is None or text_of(node)[:1] != "*":
+        return None
+    if inner.through:
+        return Type(inner.name, inner.crate, inner.args)
+    dereferences = inner.crate is not None and inner.crate.derefs(inner.name)
+    return None if dereferences else inner
+
+
+def _values(call: Node) -> list[Node]:
+    """Return the arguments of a call."""
+    arguments = call.child_by_field_name("arguments")
+    held = arguments.named_children if arguments is not None else []
+    return [each for each in held if "comment" not in each.type and each.type != "attribute_item"]
+
+
+def _binding(bound: Node, inside: Callable[[Node], Type | None]) -> Type | None:
+    """Return what ``Iterator<Item = T>`` gives."""
+    arguments = bound.child_by_field_name("type_arguments")
+    for each in arguments.named_children if arguments is not None else ():
+        kind = each.child_by_field_name("type")
+        if each.type == "type_binding" and kind is not None:
+            return inside(kind)
     return None
 
 
@@ -285,9 +619,9 @@ def _function(node: Node) -> Node | None:
 
 
 def _pointed(inner: Type | None, pointer: str) -> Type | None:
-    if inner is None or inner.name == FUTURE:
+    if inner is None or inner.crate is None or inner.name == ITERATOR:
         return None
-    return Type(inner.name, inner.crate, inner.inner, pointer)
+    return Type(inner.name, inner.crate, inner.args, pointer)
 
 
 def item_of(owner: Type) -> Found | None:
@@ -296,85 +630,3 @@ def item_of(owner: Type) -> Found | None:
         return None
     found = [each for each in owner.crate.find(owner.name) if each.kind in TYPES]
     return found[0] if len(found) == 1 else None
-
-
-def bind(node: Node, variables: Variables, expressions: Expressions) -> None:
-    """Bind the names that a node brings into scope before its parts are looked at."""
-    if node.type == "mod_item":
-        variables.update(dict.fromkeys(variables))  # what stands around a module is not seen inside
-    elif node.type in _ITEMS and not _is_associated(node):
-        _bind_items(node, variables, expressions)
-    elif node.type in {"function_item", "closure_expression"}:
-        parameters = node.child_by_field_name("parameters")
-        for each in parameters.named_children if parameters is not None else ():
-            _bind_parameter(each, variables, expressions)
-    elif node.type in {"match_arm", "for_expression", "let_condition"}:
-        _hide(node.child_by_field_name("pattern"), variables)
-    elif node.type in _CONDITIONAL:
-        for each in _conditions(node):
-            _hide(each.child_by_field_name("pattern"), variables)
-
-
-def bind_let(node: Node, variables: Variables, expressions: Expressions) -> None:
-    """Bind the names of a ``let``, once its value is looked at."""
-    pattern, value = node.child_by_field_name("pattern"), node.child_by_field_name("value")
-    annotation = node.child_by_field_name("type")
-    if pattern is None:
-        return
-    bound = None
-    if pattern.type == "identifier" and not node.has_error:
-        if annotation is not None:
-            bound = expressions.annotated(annotation)
-        elif value is not None:
-            bound = expressions.type_of(value, variables)
-    _hide(pattern, variables)
-    if bound is not None:
-        variables[text_of(pattern)] = bound
-
-
-def _is_associated(node: Node) -> bool:
-    """Tell whether constants in a node are reached through their type alone."""
-    return node.parent is not None and node.parent.type in {"impl_item", "trait_item"}
-
-
-def _bind_items(node: Node, variables: Variables, expressions: Expressions) -> None:
-    """Bind constants and statics; of two, which conditions tell apart, nothing is certain."""
-    seen: set[str] = set()
-    for each in node.named_children:
-        name, kind = each.child_by_field_name("name"), each.child_by_field_name("type")
-        if each.type not in {"static_item", "const_item"} or name is None or kind is None:
-            continue
-        title = text_of(name)
-        certain = title not in seen and not each.has_error
-        variables[title] = expressions.annotated(kind) if certain else None
-        seen.add(title)
-
-
-def _bind_parameter(node: Node, variables: Variables, expressions: Expressions) -> None:
-    pattern, annotation = node.child_by_field_name("pattern"), node.child_by_field_name("type")
-    if node.type != "parameter":
-        _hide(node, variables)
-    elif pattern is not None:
-        _hide(pattern, variables)
-        if pattern.type == "identifier" and annotation is not None:
-            variables[text_of(pattern)] = expressions.annotated(annotation)
-
-
-def _hide(pattern: Node | None, variables: Variables) -> None:
-    """Hide variables outside that have the name of one that a pattern may bind."""
-    pending = [pattern] if pattern is not None else []
-    while pending:
-        each = pending.pop()
-        if each.type in {"identifier", "shorthand_field_identifier"}:
-            variables[text_of(each)] = None
-        pending += each.named_children
-
-
-def _conditions(node: Node) -> Iterator[Node]:
-    condition = node.child_by_field_name("condition") if node.type != "let_chain" else node
-    if condition is None:
-        return
-    if condition.type == "let_condition":
-        yield condition
-    elif condition.type in {"let_chain", "binary_expression"}:
-        yield from (each for each in condition.named_children if each.type == "let_condition")

@@ -5,8 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from docstow.core.versions import Version
+from docstow.index.signatures.parser import parse_declaration
+from docstow.index.signatures.syntax import BadSignature, Kind
 from docstow.languages.rust.check.crate_items import (
     OPAQUE,
     TYPES,
@@ -17,7 +20,9 @@ from docstow.languages.rust.check.crate_items import (
 )
 from docstow.languages.rust.check.scope import Segments
 from docstow.languages.rust.check.std import (
+    ARRAY,
     PRELUDE,
+    SLICE,
     STANDARD,
     is_standard,
     members_of_any_value,
@@ -33,6 +38,18 @@ MOST_EXPLAINED = 100
 _ALIAS = re.compile(r"pub type \w+(?:<.*?>)? = (\w+)(<.*>)?;")
 _PARAMETERS = re.compile(r"pub (?:struct|enum|union) \w+<([^>]*)>")
 _MOST_DEREFS = 4
+#: Crates whose traits bring methods to the types of others.
+_COMMON_TRAITS = frozenset({"rand_core", "bytes", "digest", "futures_core", "http_body", "tokio"})
+_ITERATOR = "std::iter::Iterator"
+#: Traits that iterators of the library may have too, and methods that some of them have.
+_ITERATING = ("Iterator", "DoubleEndedIterator", "ExactSizeIterator", "Read", "BufRead")
+_OF_ITERATORS = frozenset(
+    {
+        *("as_slice", "as_mut_slice", "as_str", "peek", "peek_mut", "next_if", "next_if_eq"),
+        *("remainder", "into_inner", "offset", "keep_rest", "is_empty", "contains", "start", "end"),
+        *("as_path", "into_slice", "next_if_map", "into_remainder", "as_mut_str", "extend", "push"),
+    }
+)
 #: Inherent methods of ``dyn Any`` and ``dyn Error``.
 _OF_OBJECTS = frozenset({"is", "downcast", "downcast_ref", "downcast_mut", "sources"})
 
@@ -211,6 +228,9 @@ class Paths:
         paths = [path for path in names.types_by_title.get(name, ()) if path != found[0].path]
         if not read[2] and name not in standard_types():
             return paths[0] if len(paths) == 1 else None
+        if names.tells_mentions and len(paths) == 1 and name not in standard_types():
+            # Whatever some arguments have of it, the type itself has.
+            return paths[0] if name not in names.mentions(found[0].path) else None
         own = any(each in names.types_by_title for each in given)
         if paths or not own:
             return None
@@ -360,20 +380,75 @@ class Members:
                 return False
         return True
 
+    def lacks_field(self, owner: Found, name: str) -> bool:
+        """Tell whether it is certain that a struct has no field of a name that others may use."""
+        for each in self._deref_chain(owner):
+            if each is None or each.names.undocumented.may_have(each.path, name):
+                return False
+            if each.names.find(f"{each.path}::{name}") or is_standard(each.path):
+                return False
+        return True
+
+    def trait_of(self, path: str, names: CrateNames | None) -> Found | None:
+        """Return the trait at a path."""
+        found = names.find(path) if names is not None else ()
+        return found[0] if len(found) == 1 and found[0].kind == "trait" else None
+
+    def trait_lacks(self, trait: Found, name: str) -> bool:
+        """Tell whether it is certain that no value has a member by a trait or what it demands."""
+        if name in members_of_any_value() or name == "to_string":
+            return False
+        if trait.path == _ITERATOR:
+            return not any(name in std_traits()[each] for each in _ITERATING) and (
+                name not in _OF_ITERATORS
+            )
+        pending, seen = [trait], {trait.path}
+        while pending:
+            each = pending.pop()
+            if each.names.undocumented.may_have(each.path, name):
+                return False
+            if name in each.names.titles_below(each.path):
+                return False
+            for above in supertraits(each.signature):
+                last = above.rpartition("::")[2]
+                paths = each.names.types_by_title.get(last, ())
+                found = each.names.find(paths[0]) if len(paths) == 1 else ()
+                if len(found) == 1 and found[0].kind == "trait":
+                    pending += found if found[0].path not in seen else ()
+                    seen.add(found[0].path)
+                elif last not in std_traits() or paths or name in std_traits()[last]:
+                    return False
+        return True
+
     def suggest(self, owner: Found, name: str) -> tuple[str, ...]:
         """Return paths of the members of a type that come near a name."""
         own: list[str] = []
         others: list[str] = []
+        told: dict[str, str] = {}
         for each in self._deref_chain(owner):
             if each is not None:
                 members = each.names.members(each.path)
                 own += [member.path for member in members if member.recommended]
+                told |= {member.path: member.summary for member in members}
                 own += each.names.aliases_below(each.path)
+                for trait in each.names.traits(each.path):
+                    brought = self._members_of(trait, each.names)
+                    own += [member.path for member in brought if member.recommended]
+                    told |= {member.path: member.summary for member in brought}
                 traits = {path.rpartition("::")[2] for path in each.names.traits(each.path)}
                 if "Iterator" in traits:
                     members = standard().members("std::iter::Iterator")
                     others += [member.path for member in members if member.recommended]
-        return nearest(name, [*own, *others])
+        return nearest(name, [*own, *others], summaries=told)
+
+    def _members_of(self, trait: str, names: CrateNames) -> list[Found]:
+        """Return the methods of a crate's trait, which somebody may import."""
+        first = trait.partition("::")[0]
+        there = names if first == names.root else None
+        if there is None and not is_standard(trait) and first in _COMMON_TRAITS:
+            there = self._crates.crate(first)
+        found = there.find(trait) if there is not None and there.root != "std" else ()
+        return there.members(found[0].path) if there is not None and len(found) == 1 else []
 
     def _deref_chain(self, owner: Found) -> Iterator[Found | None]:
         """Yield a type and what it dereferences to; None ends it where that is not known."""
@@ -392,9 +467,29 @@ class Members:
 
     def _type(self, path: str, owner: Found) -> Found | None:
         """Return the type that another one dereferences to."""
+        if path.startswith("["):
+            path = ARRAY if ";" in path else SLICE
         names = standard() if is_standard(path) else owner.names
         found = [each for each in names.find(path) if each.kind in TYPES]
         return found[0] if len(found) == 1 else None
+
+
+@lru_cache(maxsize=1024)
+def supertraits(signature: str) -> tuple[str, ...]:
+    """Return the names of what a trait demands; one that nothing has where it cannot be read."""
+    try:
+        declared = parse_declaration(signature)
+    except BadSignature:
+        return ("?",)
+    bounds = [each for each in declared.bounds if each.kind != Kind.LIFETIME]
+    demanded = [
+        part for each in declared.where if each.subject.name == "Self" for part in each.bounds
+    ]
+    return tuple(
+        each.name if each.kind == Kind.PATH else "?"
+        for each in (*bounds, *demanded)
+        if each.kind not in {Kind.LIFETIME, Kind.MODIFIED}
+    )
 
 
 def _object_may_have(path: str, name: str) -> bool:

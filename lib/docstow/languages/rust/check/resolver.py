@@ -39,6 +39,11 @@ class Resolver:
         """Whether the code has whole items, and not statements alone."""
         return self._scope.complete
 
+    @property
+    def imports_some(self) -> bool:
+        """Whether the code imports anything."""
+        return bool(self._scope.leaves)
+
     def may_bring(self, name: str) -> bool:
         """Tell whether a trait in scope may bring a name to types that do not have it."""
         if name in self._scope.declared or not self._has_imports:

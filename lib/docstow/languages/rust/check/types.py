@@ -2,38 +2,27 @@
 
 from __future__ import annotations
 
-import re
 from collections import ChainMap
-from collections.abc import Iterable, Iterator, MutableMapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, MutableMapping
+from dataclasses import dataclass, field
 from functools import lru_cache
 
 from docstow.index.signatures.parser import parse_declaration
-from docstow.index.signatures.syntax import UNIT, BadSignature, Declaration, Kind, Node, walk
-from docstow.languages.rust.check.crate_items import CrateNames, Found, standard
-from docstow.languages.rust.check.std import (
-    ARRAY,
-    OPTION,
-    PLAIN_TYPES,
-    PRIMITIVES,
-    RESULT,
-    SLICE,
-    is_standard,
-    standard_types,
-)
+from docstow.index.signatures.syntax import BadSignature, Declaration, Kind, Node, Param, walk
+from docstow.languages.rust.check.crate_items import CrateNames, standard
+from docstow.languages.rust.check.std import OPTION, RESULT
 
 #: The name of what must be awaited.
 FUTURE = "Future"
+#: The name of tuples.
+TUPLE = "()"
+ITERATOR = "std::iter::Iterator"
+#: The name of iterators of unknown types.
+SOME_ITERATOR = "impl Iterator"
+#: What the paths of the code's own types begin with.
+OWN = "crate::"
 #: Paths by the name that signatures write; what they hold is known too.
 WRAPPERS = {"Option": OPTION, "Result": RESULT}
-#: Names that many crates use, so that a signature may mean another crate's.
-_COMMON_TYPES = frozenset(
-    {
-        *("Error", "Request", "Response", "Body", "Uri", "Url", "Method", "StatusCode", "Bytes"),
-        *("Value", "Map", "Stream", "Sink", "Either", "Span", "Id", "Version", "HeaderMap"),
-    }
-)
-_TYPE_HEAD = re.compile(r"pub (?:struct|enum|union) (\w+)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,16 +30,23 @@ class Type:
     """A type that is known for certain.
 
     Attributes:
-        name: the canonical path; ``Future`` for what must be awaited.
-        crate: where it is found; None of a future.
-        inner: what an option, a result or a future holds, if that is known.
+        name: the canonical path; that of a trait for what is known by its bound alone; ``Future``
+            for what must be awaited, ``()`` for tuples, ``crate::Name`` for the code's own.
+        crate: where it is found; None of a future, of a tuple and of the code's own types.
+        args: its type arguments, what an option, a result or a future holds; None for each that is
+            not certain.
         through: the path of the pointer that leads to it, which has members of its own.
     """
 
     name: str
     crate: CrateNames | None = None
-    inner: Type | None = None
+    args: tuple[Type | None, ...] = ()
     through: str = ""
+
+    @property
+    def inner(self) -> Type | None:
+        """Its first argument: what an option, a result, a future or a list holds."""
+        return self.args[0] if self.args else None
 
 
 #: Types by name; None for a variable that hides another one and whose type is not certain.
@@ -58,14 +54,30 @@ Variables = MutableMapping[str, Type | None]
 VariableScopes = ChainMap[str, Type | None]
 
 
-def wrapper(name: str, inner: Type | None) -> Type:
+def wrapper(name: str, inner: Type | None, error: Type | None = None) -> Type:
     """Return the type of an option or a result."""
-    return Type(WRAPPERS[name], standard(), inner)
+    args = (inner,) if name == "Option" else (inner, error)
+    return Type(WRAPPERS[name], standard(), args)
 
 
-def standard_type(path: str) -> Type:
+def standard_type(path: str, *args: Type | None) -> Type:
     """Return a type of the standard library."""
-    return Type(path, standard())
+    return Type(path, standard(), args)
+
+
+def iterator(item: Type | None) -> Type:
+    """Return the type of any iterator, by what it gives."""
+    return standard_type(ITERATOR, item)
+
+
+def some_iterator(item: Type | None) -> Type:
+    """Return the type of an iterator that may have methods of its own."""
+    return Type(SOME_ITERATOR, None, (item,))
+
+
+def tuple_of(*parts: Type | None) -> Type:
+    """Return the type of a tuple."""
+    return Type(TUPLE, None, parts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +90,9 @@ class Signature:
         is_async: whether a call of it must be awaited.
         output: the type it returns; the unit type for none.
         generics: names that stand for any type, and names in their inline bounds.
+        inputs: its parameters, ``self`` left out.
+        params: the names of its type parameters, in order.
+        bounds: of a type parameter, those that are written beside it or in the where clause.
         lends: whether it takes ``&self`` and returns a reference that cannot be written through.
     """
 
@@ -86,6 +101,9 @@ class Signature:
     is_async: bool
     output: Node
     generics: frozenset[str]
+    inputs: tuple[Node, ...] = ()
+    params: tuple[str, ...] = ()
+    bounds: Mapping[str, tuple[Node, ...]] = field(default_factory=dict)
     lends: bool = False
 
 
@@ -107,8 +125,24 @@ def parse_signature(text: str) -> Signature | None:
         is_async="async" in declared.qualifiers,
         output=declared.output,
         generics=frozenset(_generic_names(declared)),
+        inputs=tuple(each.args[0] for each in own if each.kind == Kind.ARGUMENT),
+        params=tuple(each.name for each in declared.generics if is_type_parameter(each)),
+        bounds=_bounds(declared),
         lends=shared and _is_shared(declared.output),
     )
+
+
+def is_type_parameter(param: Param) -> bool:
+    """Tell whether a generic parameter stands for a type: not for a lifetime or a constant."""
+    return param.type is None and not param.name.startswith("'")
+
+
+def _bounds(declared: Declaration) -> dict[str, tuple[Node, ...]]:
+    found = {each.name: each.bounds or () for each in declared.generics if is_type_parameter(each)}
+    for each in declared.where:
+        if each.subject.name in found:
+            found[each.subject.name] += each.bounds
+    return found
 
 
 def _is_self(node: Node) -> bool:
@@ -128,76 +162,3 @@ def _generic_names(declared: Declaration) -> Iterator[str]:
         for part in (*(param.bounds or ()), param.type, param.default):
             if part is not None:
                 yield from (node.name.rpartition("::")[2] for node in walk(part))
-
-
-def returned(found: Found) -> Type | None:
-    """Return the type that a call of a documented function has, if that is certain."""
-    if found.kind not in {"function", "method"}:
-        return None
-    signature = parse_signature(found.signature)
-    if signature is None or signature.output == UNIT:
-        return None
-    is_type = any(
-        each.kind in {"struct", "enum", "union"} for each in found.names.find(found.parent)
-    )
-    owner = found.parent if is_type else ""
-    output = _resolved(signature.output, found.names, owner, signature)
-    return Type(FUTURE, None, output) if signature.is_async else output
-
-
-def _resolved(node: Node, names: CrateNames, owner: str, signature: Signature) -> Type | None:
-    if node.kind == Kind.REFERENCE:
-        return _resolved(node.args[0], names, owner, signature)
-    if node.kind in {Kind.SLICE, Kind.ARRAY}:
-        return standard_type(SLICE if node.kind == Kind.SLICE else ARRAY)
-    if node.kind != Kind.PATH:
-        return None
-    name = node.name
-    if "::" in name:
-        known = is_standard(name) and names.root == "std" and names.find(name)
-        return Type(name, names) if known else None
-    if name in PRIMITIVES:
-        return standard_type(name)
-    if name in WRAPPERS:
-        held = [each for each in node.args if each.kind != Kind.LIFETIME]
-        return wrapper(name, _resolved(held[0], names, owner, signature) if held else None)
-    if name == "Self":
-        return Type(owner, names) if owner else None
-    if name in signature.generics:
-        return None
-    return _by_name(name, names, owner, signature)
-
-
-def _by_name(name: str, names: CrateNames, owner: str, signature: Signature) -> Type | None:
-    """Return the type that a bare name means.
-
-    Signatures leave out where a name comes from. So it is only taken for one of the crate's own
-    where no other can be meant: a constructor's own type, or a name that is neither the standard
-    library's nor twice in the crate.
-    """
-    if owner and name in {owner.rpartition("::")[2], _declared_name(owner, names)}:
-        if not signature.takes_self:
-            return Type(owner, names)
-        if signature.lends:  # what it wraps may bear the same name
-            return None
-    paths = names.types_by_title.get(name, [])
-    if not paths and name in PLAIN_TYPES:
-        return standard_type(PLAIN_TYPES[name])
-    if name in standard_types() or name in _COMMON_TYPES:
-        return None
-    if len(paths) != 1:
-        here = owner.rpartition("::")[0]
-        beside = [path for path in paths if here and path.rpartition("::")[0] == here]
-        if len(beside) != 1:
-            return None
-        paths = beside
-    kinds = {each.kind for each in names.find(paths[0])}
-    return Type(paths[0], names) if kinds & {"struct", "enum", "union"} else None
-
-
-def _declared_name(path: str, names: CrateNames) -> str:
-    """Return the name that a type's own declaration has: it may be shown by another one."""
-    heads: Iterable[re.Match[str] | None] = (
-        _TYPE_HEAD.match(each.signature) for each in names.find(path)
-    )
-    return next((head[1] for head in heads if head is not None), "")

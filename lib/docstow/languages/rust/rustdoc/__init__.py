@@ -21,8 +21,11 @@ from docstow.core.model import (
     BLANKET_TRAITS,
     DEREFS_TO,
     DERIVED,
+    MENTIONS,
     PACKED,
+    STANDARD,
     WRITTEN,
+    YIELDS,
     Document,
     Relation,
 )
@@ -55,6 +58,8 @@ _INTERNAL = frozenset(
     f"core::marker::{name}" for name in ("Freeze", "StructuralPartialEq", "UnsafeUnpin")
 )
 _DEREF = frozenset({"core::ops::Deref", "core::ops::deref::Deref"})
+#: Traits of which the tables keep what comes of them.
+_YIELDING = frozenset({"Iterator", "IntoIterator", "Stream", "Future", "IntoFuture"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,6 +150,7 @@ class _Reading:
         texts = [self._text(draft, relations) for draft in drafts]
         documents = [self._document(draft, text) for draft, text in zip(drafts, texts, strict=True)]
         relations.update(self._required_features(drafts))
+        relations.update(self._mentions(drafts))
         ordered = sorted(relations, key=lambda r: (r.subject, r.predicate, r.object, r.detail))
         facts = self._facts(documents)
         return CrateDocs(
@@ -157,6 +163,22 @@ class _Reading:
             ordered,
             self._definitions(),
         )
+
+    def _mentions(self, drafts: list[Draft]) -> Iterator[Relation]:
+        """Yield what declarations mean by names that alone do not tell it."""
+        places = Counter(each.path[-1] for each in self.file.paths.values() if each.path)
+        for draft in drafts:
+            if draft.kind not in {"function", "method", "field", "type_alias"}:
+                continue
+            meant = set()
+            for each in draft.mentioned:
+                path = self._path_of(each)
+                first, last = path.partition("::")[0], path.rpartition("::")[2]
+                foreign = first != self.file.lib and first not in STANDARD
+                if path and (foreign or places[last] > 1):
+                    meant.add(path)
+            if meant:
+                yield Relation(draft.path, MENTIONS, " ".join(sorted(meant)))
 
     def _definitions(self) -> dict[str, str]:
         found: dict[str, str] = {}
@@ -401,6 +423,8 @@ class _Implementations:
                 conditions[id(impl)] = self.beyond(impl_id, subject)
             if trait in _DEREF and predicate == WRITTEN:
                 yield from self._dereferenced(subject, impl)
+            if predicate == WRITTEN and trait.rpartition("::")[2] in _YIELDING:
+                yield from self._yielded(subject, impl)
         for relation, alike in single.items():
             for impl, distinct in zip(alike, self._distinct(relation, alike), strict=True):
                 yield distinct
@@ -452,6 +476,17 @@ class _Implementations:
             if target is not None:
                 written = self.printer.type(target)
                 yield Relation(subject, DEREFS_TO, self._type(target) or written, written)
+
+    def _yielded(self, subject: str, impl: schema.Impl) -> Iterator[Relation]:
+        if not isinstance(impl.target, schema.Type) or impl.target.resolved_path is None:
+            return  # of references, other things come than of the type itself
+        for each in impl.items:
+            item = self.file.index.get(each)
+            if item is None or item.name not in {"Item", "Output"} or item.kind != "assoc_type":
+                continue
+            given = self.file.inner(item, schema.AssocType).type
+            if given is not None:
+                yield Relation(subject, YIELDS, self.full_paths.type(given, 1), item.name)
 
 
 def _predicate(impl: schema.Impl, item: Item) -> str:

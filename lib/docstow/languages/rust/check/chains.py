@@ -1,0 +1,284 @@
+"""What the standard library's generic methods return, which its tables leave open.
+
+Options, results, iterators and collections hold types that pass through chains of calls.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from docstow.languages.rust.check.std import ARRAY, OPTION, RESULT, SLICE
+from docstow.languages.rust.check.types import (
+    ITERATOR,
+    SOME_ITERATOR,
+    Type,
+    iterator,
+    standard_type,
+    tuple_of,
+    wrapper,
+)
+
+Evaluated = Callable[[], Type | None]
+
+#: Methods of iterators that return one of the same items.
+_SAME_ITEMS = frozenset(
+    {
+        *("filter", "skip", "take", "rev", "peekable", "inspect", "chain", "step_by", "fuse"),
+        *("skip_while", "take_while", "cloned", "copied", "by_ref", "cycle", "into_iter", "clone"),
+    }
+)
+#: Methods of iterators that return an option of an item.
+_ONE_ITEM = frozenset(
+    {
+        *("next", "last", "min", "max", "min_by", "max_by", "min_by_key", "max_by_key", "find"),
+        *("nth", "reduce", "next_back", "rfind", "nth_back", "peek", "next_if"),
+    }
+)
+#: Methods of iterators that return no item.
+_PLAIN = {"count": "usize", "len": "usize", "any": "bool", "all": "bool"}
+_OPENED = frozenset({"unwrap", "expect", "unwrap_or_default", "unwrap_or_else", "unwrap_or"})
+_OPTION_OPENED = _OPENED | {"insert", "get_or_insert", "get_or_insert_with"}
+#: Methods of Option and Result, and of crates that extend them, that return the same again.
+_SAME = frozenset(
+    {
+        *("context", "with_context", "or_else", "inspect_err", "or", "as_ref", "as_mut", "cloned"),
+        *("copied", "take", "filter", "inspect", "wrap_err", "wrap_err_with", "into_diagnostic"),
+    }
+)
+_VECTOR, _DEQUE = "std::vec::Vec", "std::collections::VecDeque"
+_SETS = tuple(f"std::collections::{name}" for name in ("HashSet", "BTreeSet"))
+_MAPS = tuple(f"std::collections::{name}" for name in ("HashMap", "BTreeMap"))
+_HEAP = "std::collections::BinaryHeap"
+_LISTS = frozenset({_VECTOR, SLICE, ARRAY, _DEQUE})
+_ELEMENTS = frozenset({*_LISTS, *_SETS, _HEAP, OPTION, "std::collections::LinkedList"})
+_ITERATING = frozenset({"iter", "iter_mut", "into_iter", "drain"})
+_OPTIONAL = frozenset(
+    {
+        *("first", "last", "first_mut", "last_mut", "pop", "front", "back", "pop_front"),
+        *("pop_back", "front_mut", "back_mut", "peek", "pop_first", "pop_last"),
+    }
+)
+#: What iterators of the library give whose type is their own.
+_ITEMS: Mapping[str, str] = {
+    "std::str::Chars": "char",
+    "std::str::Bytes": "u8",
+    **{
+        f"std::str::{name}": "str"
+        for name in (
+            *(
+                "Lines",
+                "Split",
+                "SplitN",
+                "RSplit",
+                "RSplitN",
+                "SplitWhitespace",
+                "SplitTerminator",
+            ),
+            *("SplitAsciiWhitespace", "SplitInclusive", "Matches"),
+        )
+    },
+    "std::path::Components": "std::path::Component",
+    "std::env::Args": "std::string::String",
+}
+
+
+def element(owner: Type) -> Type | None:
+    """Return what iterating over a value of the standard library gives."""
+    if owner.through:
+        return None
+    if owner.name in _ELEMENTS or owner.name in {ITERATOR, SOME_ITERATOR}:
+        return owner.inner
+    if owner.name in _MAPS:
+        return tuple_of(*owner.args[:2]) if len(owner.args) >= 2 else None
+    if owner.name == "std::str::CharIndices":
+        return tuple_of(standard_type("usize"), standard_type("char"))
+    return standard_type(_ITEMS[owner.name]) if owner.name in _ITEMS else None
+
+
+def is_iterator(owner: Type) -> bool:
+    """Tell whether a value of the standard library is an iterator."""
+    if owner.name in {ITERATOR, SOME_ITERATOR}:
+        return True
+    return (
+        owner.crate is not None
+        and owner.crate.root == "std"
+        and not owner.through
+        and any(each.endswith("::Iterator") for each in owner.crate.traits(owner.name))
+    )
+
+
+def returned(
+    owner: Type, name: str, closure: Evaluated, argument: Evaluated
+) -> tuple[Type | None, bool]:
+    """Return what a method of the standard library's generic types gives, and whether it is here.
+
+    Args:
+        owner: the type of the value.
+        name: of the method.
+        closure: returns what the call's closure gives.
+        argument: returns the type of the call's only argument.
+    """
+    if owner.through:
+        return None, False
+    if owner.name == OPTION:
+        return _of_option(owner, name, closure, argument)
+    if owner.name == RESULT:
+        return _of_result(owner, name, closure)
+    if is_iterator(owner):
+        return _of_iterator(element(owner), name, closure, argument)
+    if owner.name in _MAPS:
+        return _of_map(owner, name)
+    if owner.name in _ELEMENTS:
+        return _of_list(owner, name)
+    return None, False
+
+
+def _of_option(
+    owner: Type, name: str, closure: Evaluated, argument: Evaluated
+) -> tuple[Type | None, bool]:
+    if name in _OPTION_OPENED:
+        return owner.inner, True
+    if name in _SAME or name in {"or", "xor", "replace"}:
+        return owner, True
+    match name:
+        case "map":
+            return wrapper("Option", closure()), True
+        case "and_then":
+            return closure(), True
+        case "ok_or" | "ok_or_else":
+            return wrapper("Result", owner.inner), True
+        case "zip":
+            return wrapper("Option", tuple_of(owner.inner, _inner(argument()))), True
+        case "flatten":
+            return owner.inner, True
+        case "iter" | "iter_mut" | "into_iter":
+            return iterator(owner.inner), True
+    return None, name in {"map_or", "map_or_else", "as_deref", "as_deref_mut"}
+
+
+def _of_result(owner: Type, name: str, closure: Evaluated) -> tuple[Type | None, bool]:
+    failed = owner.args[1] if len(owner.args) > 1 else None
+    if name in _OPENED:
+        return owner.inner, True
+    if name in _SAME:
+        return owner if name in {"as_ref", "as_mut", "inspect", "inspect_err"} else (
+            wrapper("Result", owner.inner)
+        ), True
+    match name:
+        case "map":
+            return wrapper("Result", closure(), failed), True
+        case "map_err":
+            return wrapper("Result", owner.inner, closure()), True
+        case "and_then":
+            return closure(), True
+        case "ok" | "err":
+            return wrapper("Option", owner.inner if name == "ok" else failed), True
+        case "unwrap_err" | "expect_err":
+            return failed, True
+    return None, name in {"map_or", "map_or_else"}
+
+
+def _of_iterator(
+    item: Type | None, name: str, closure: Evaluated, argument: Evaluated
+) -> tuple[Type | None, bool]:
+    if name in _SAME_ITEMS:
+        return iterator(item), True
+    if name in _ONE_ITEM:
+        return wrapper("Option", item), True
+    match name:
+        case "map":
+            return iterator(closure()), True
+        case "filter_map" | "map_while":
+            return iterator(_inner(closure())), True
+        case "flat_map":
+            given = closure()
+            return iterator(element(given) if given is not None else None), True
+        case "flatten":
+            return iterator(element(item) if item is not None else None), True
+        case "enumerate":
+            return iterator(tuple_of(standard_type("usize"), item)), True
+        case "zip":
+            other = argument()
+            return iterator(tuple_of(item, element(other) if other is not None else None)), True
+        case "position" | "rposition":
+            return wrapper("Option", standard_type("usize")), True
+        case "find_map":
+            return closure(), True
+    if name in _PLAIN:
+        return standard_type(_PLAIN[name]), True
+    return None, name in {"collect", "sum", "product", "fold", "partition", "unzip", "scan"}
+
+
+def _of_map(owner: Type, name: str) -> tuple[Type | None, bool]:
+    key, value = (*owner.args, None, None)[:2]
+    match name:
+        case "get" | "get_mut" | "remove" | "insert":
+            return wrapper("Option", value), True
+        case "iter" | "iter_mut" | "into_iter" | "drain" | "range":
+            return iterator(tuple_of(key, value)), True
+        case "keys" | "into_keys":
+            return iterator(key), True
+        case "values" | "values_mut" | "into_values":
+            return iterator(value), True
+        case "get_key_value" | "first_key_value" | "last_key_value" | "pop_first" | "pop_last":
+            return wrapper("Option", tuple_of(key, value)), True
+        case "remove_entry":
+            return wrapper("Option", tuple_of(key, value)), True
+    return None, False
+
+
+def _of_list(owner: Type, name: str) -> tuple[Type | None, bool]:
+    if name in _ITERATING:
+        return iterator(owner.inner), True
+    if name in _OPTIONAL:
+        return wrapper("Option", owner.inner), True
+    if owner.name in _LISTS:
+        match name:
+            case "windows" | "chunks" | "chunks_exact" | "rchunks" | "chunks_mut":
+                return iterator(standard_type(SLICE, owner.inner)), True
+            case "as_slice" | "as_mut_slice":
+                return standard_type(SLICE, owner.inner), True
+            case "to_vec" | "into_vec":
+                return standard_type(_VECTOR, owner.inner), True
+            case "remove" | "swap_remove":
+                removed = owner.inner
+                return (wrapper("Option", removed) if owner.name == _DEQUE else removed), True
+            case "split_first" | "split_last":
+                rest = standard_type(SLICE, owner.inner)
+                return wrapper("Option", tuple_of(owner.inner, rest)), True
+            case "split_at" | "split_at_mut":
+                rest = standard_type(SLICE, owner.inner)
+                return tuple_of(rest, rest), True
+    return None, False
+
+
+def closure_inputs(owner: Type, name: str) -> tuple[Type | None, ...]:
+    """Return what a method of the library's generic types gives to its closure."""
+    if owner.through:
+        return ()
+    if (
+        owner.name == RESULT
+        and len(owner.args) > 1
+        and name in {"map_err", "or_else", "inspect_err"}
+    ):
+        return (owner.args[1],)
+    if owner.name == RESULT and name == "unwrap_or_else":
+        return (owner.args[1] if len(owner.args) > 1 else None,)
+    if owner.name in {OPTION, RESULT}:
+        return (owner.inner,)
+    if is_iterator(owner):
+        item = element(owner)
+        if name in {"fold", "try_fold", "scan"}:
+            return (None, item)
+        return (item, item)
+    if owner.name in _MAPS and name == "retain":
+        return (owner.args[0], owner.args[1]) if len(owner.args) > 1 else ()
+    if owner.name in _ELEMENTS and name not in {"sort_by_cached_key", "resize_with"}:
+        plain = ("retain", "retain_mut", "sort_by_key", "sort_by", "sort_unstable_by")
+        return (owner.inner, owner.inner) if name in (*plain, "sort_unstable_by_key") else ()
+    return ()
+
+
+def _inner(given: Type | None) -> Type | None:
+    """Return what an option or a result holds."""
+    return given.inner if given is not None and given.name in {OPTION, RESULT} else None

@@ -1,0 +1,347 @@
+"""The types that documented functions return, fields hold and closures are given."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+from docstow.core.versions import Version
+from docstow.index.signatures.parser import parse_declaration, parse_query
+from docstow.index.signatures.syntax import UNIT, BadSignature, Kind, Node
+from docstow.languages.rust.check.crate_items import TYPES, CrateNames, Crates, Found, standard
+from docstow.languages.rust.check.std import (
+    ARRAY,
+    PLAIN_TYPES,
+    PRIMITIVES,
+    SLICE,
+    is_standard,
+    standard_paths,
+    standard_types,
+)
+from docstow.languages.rust.check.types import (
+    FUTURE,
+    ITERATOR,
+    WRAPPERS,
+    Signature,
+    Type,
+    is_type_parameter,
+    iterator,
+    parse_signature,
+    standard_type,
+    tuple_of,
+    wrapper,
+)
+
+#: Names that many crates use, so that a signature may mean another crate's.
+_COMMON_TYPES = frozenset(
+    {
+        *("Error", "Request", "Response", "Body", "Uri", "Url", "Method", "StatusCode", "Bytes"),
+        *("Value", "Map", "Stream", "Sink", "Either", "Span", "Id", "Version", "HeaderMap"),
+    }
+)
+#: Pointers whose methods are mostly those of what they point to.
+_POINTERS = {"Box": "std::boxed::Box", "Arc": "std::sync::Arc", "Rc": "std::rc::Rc"}
+_CALLABLE = frozenset({"Fn", "FnMut", "FnOnce", "AsyncFn", "AsyncFnMut", "AsyncFnOnce"})
+_ITERATORS = frozenset({"Iterator", "DoubleEndedIterator", "ExactSizeIterator"})
+_TYPE_HEAD = re.compile(r"pub (?:struct|enum|union) (\w+)")
+_MOST_HOPS = 4
+_DEEPEST = 20
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Where a declaration stands, and what its names mean there."""
+
+    names: CrateNames
+    owner: str = ""
+    receiver: Type | None = None
+    bound: Mapping[str, Type | None] = field(default_factory=dict)
+    mentions: Mapping[str, str] = field(default_factory=dict)
+    makes: bool = False
+    lends: bool = False
+
+
+class Documented:
+    """Reads the types of declarations.
+
+    Args:
+        crates: finds the crates that they name.
+    """
+
+    def __init__(self, crates: Crates) -> None:
+        self._crates = crates
+
+    def returned(
+        self, found: Found, receiver: Type | None = None, given: Sequence[Type | None] = ()
+    ) -> Type | None:
+        """Return the type that a call has, if that is certain.
+
+        Args:
+            found: a function or method.
+            receiver: the type of the value that the method is called on.
+            given: the type arguments of the call.
+        """
+        if found.kind not in {"function", "method"}:
+            return None
+        signature = parse_signature(found.signature)
+        if signature is None or signature.output == UNIT:
+            return None
+        output = self._resolved(signature.output, self._place(found, signature, receiver, given), 0)
+        return Type(FUTURE, None, (output,)) if signature.is_async else output
+
+    def field(self, found: Found, owner: Type) -> Type | None:
+        """Return the type of a documented field of a value."""
+        text = found.signature.strip().rstrip(",").removeprefix("pub ")
+        label, _, written = text.partition(": ")
+        node = _read(written if label.isidentifier() or label.isdigit() else "")
+        if node is None:
+            return None
+        names = found.names
+        place = _Place(names, "", None, _arguments(owner), names.mentions(found.path))
+        return self._resolved(node, place, 0)
+
+    def variant(self, found: Found, at: int, owner: Type | None) -> Type | None:
+        """Return the type of the value at a place of a tuple variant."""
+        here = found.names.find(f"{found.path}::{at}")
+        if len(here) == 1 and owner is not None:
+            return self.field(here[0], owner)
+        _, opened, inside = found.signature.strip().rstrip(",").partition("(")
+        node = _read(f"({inside}") if opened else None
+        if node is None:
+            return None
+        parts = node.args if node.kind == Kind.TUPLE else (node,)
+        place = _Place(found.names, "", None, _arguments(owner) if owner else {})
+        return self._resolved(parts[at], place, 0) if at < len(parts) else None
+
+    def yielded(self, owner: Type) -> Type | None:
+        """Return what a value gives one after another, or once it is awaited."""
+        if owner.crate is None or owner.through:
+            return None
+        said = set(owner.crate.yields(owner.name))
+        node = _read(said.pop()) if len(said) == 1 else None
+        if node is None:
+            return None
+        return self._resolved(node, _Place(owner.crate, "", owner, _arguments(owner)), 0)
+
+    def closure_inputs(
+        self, found: Found, at: int, receiver: Type | None, given: Sequence[Type | None] = ()
+    ) -> tuple[Type | None, ...]:
+        """Return the types that a documented function gives to the closure at a place."""
+        signature = parse_signature(found.signature)
+        if signature is None or at >= len(signature.inputs):
+            return ()
+        wanted = signature.inputs[at]
+        bounds = wanted.args if wanted.kind == Kind.IMPL else signature.bounds.get(wanted.name, ())
+        place = self._place(found, signature, receiver, given)
+        for each in bounds:
+            if each.kind == Kind.CALL and each.name.rpartition("::")[2] in _CALLABLE:
+                return tuple(self._resolved(part, place, 0) for part in each.args[0].args)
+        return ()
+
+    def at(self, path: str, names: CrateNames, args: tuple[Type | None, ...] = ()) -> Type | None:
+        """Return the type at a path that the docs of a crate mention, through re-exports."""
+        for _ in range(_MOST_HOPS):
+            first = path.partition("::")[0]
+            there: CrateNames | None = names
+            if is_standard(path):
+                there = standard()
+            elif first != names.root:
+                there = self._crates.crate(first)
+                if there is None or not _is_version_used(names, there):
+                    return None
+            found = there.find(path) if there is not None else ()
+            types = [each for each in found if each.kind in TYPES]
+            if len(types) == 1:
+                return Type(types[0].path, types[0].names, args)
+            shown = [each for each in found if each.kind == "re-export"]
+            if there is None or len(shown) != 1 or shown[0].path not in there.re_exports:
+                return None
+            path, names = there.re_exports[shown[0].path], there
+        return None
+
+    def _place(
+        self,
+        found: Found,
+        signature: Signature,
+        receiver: Type | None,
+        given: Sequence[Type | None],
+    ) -> _Place:
+        names = found.names
+        is_type = any(each.kind in {"struct", "enum", "union"} for each in names.find(found.parent))
+        owner = found.parent if is_type else ""
+        own = receiver is not None and receiver.name == owner
+        bound: dict[str, Type | None] = dict(_arguments(receiver)) if receiver and own else {}
+        bound |= dict.fromkeys(signature.generics)
+        if len(given) == len(signature.params):
+            bound |= dict(zip(signature.params, given, strict=True))
+        return _Place(
+            names,
+            owner,
+            receiver,
+            bound,
+            names.mentions(found.path),
+            makes=not signature.takes_self,
+            lends=signature.lends,
+        )
+
+    def _resolved(self, node: Node, place: _Place, depth: int) -> Type | None:
+        if depth > _DEEPEST:
+            return None
+        deeper = depth + 1
+        match node.kind:
+            case Kind.REFERENCE:
+                return self._resolved(node.args[0], place, deeper)
+            case Kind.SLICE | Kind.ARRAY:
+                kind = SLICE if node.kind == Kind.SLICE else ARRAY
+                return standard_type(kind, self._resolved(node.args[0], place, deeper))
+            case Kind.TUPLE:
+                parts = [self._resolved(each, place, deeper) for each in node.args]
+                return tuple_of(*parts) if parts else None
+            case Kind.IMPL:
+                return self._bounded(node.args, place, deeper)
+            case Kind.PATH:
+                return self._path(node, place, deeper)
+        return None
+
+    def _bounded(self, bounds: Iterable[Node], place: _Place, depth: int) -> Type | None:
+        """Return the type of ``impl Iterator<Item = T>`` or ``impl Future<Output = T>``."""
+        for each in bounds:
+            last = each.name.rpartition("::")[2]
+            for argument in each.args if last in {*_ITERATORS, "Future"} else ():
+                if argument.kind == Kind.EQUALITY and argument.name in {"Item", "Output"}:
+                    given = self._resolved(argument.args[-1], place, depth)
+                    return iterator(given) if last != "Future" else Type(FUTURE, None, (given,))
+        return None
+
+    def _path(self, node: Node, place: _Place, depth: int) -> Type | None:
+        name = node.name
+        held = tuple(
+            self._resolved(each, place, depth)
+            for each in node.args
+            if each.kind not in {Kind.LIFETIME, Kind.EQUALITY, Kind.CONSTRAINT}
+        )
+        if "::" in name:
+            return self._whole(name, place, held)
+        if name in PRIMITIVES:
+            return standard_type(name)
+        if name in place.bound:
+            return place.bound[name]
+        if name in WRAPPERS and not (name == "Option" and place.names.types_by_title.get(name)):
+            return wrapper(name, *held[:2]) if held else wrapper(name, None)
+        if name == "Self":
+            if place.receiver is not None and not place.receiver.through:
+                return place.receiver
+            return Type(place.owner, place.names) if place.owner else None
+        return self._by_name(name, held, place)
+
+    def _whole(self, name: str, place: _Place, held: tuple[Type | None, ...]) -> Type | None:
+        last = name.rpartition("::")[2]
+        if not is_standard(name):
+            return self.at(name, place.names, held)
+        if last in WRAPPERS and name.split("::")[1] in {"option", "result"}:
+            return wrapper(last, *held[:2]) if held else wrapper(last, None)
+        if place.names.root == "std":
+            return Type(name, standard(), held) if standard().find(name) else None
+        if (through := _POINTERS.get(last)) is not None:
+            return _behind(held, through)
+        known = PLAIN_TYPES.get(last) or standard_paths().get(last)
+        return standard_type(known, *held) if known else None
+
+    def _by_name(self, name: str, held: tuple[Type | None, ...], place: _Place) -> Type | None:
+        """Return the type that a bare name means.
+
+        Where the tables do not tell where a name comes from, it is only taken for one of the
+        crate's own where no other can be meant: a constructor's own type, or a name that is
+        neither the standard library's nor twice in the crate.
+        """
+        names = place.names
+        if meant := place.mentions.get(name):
+            if is_standard(meant):
+                return self._whole(meant, place, held)
+            return self.at(meant, names, held)
+        if name in place.mentions:
+            return None
+        paths = names.types_by_title.get(name, [])
+        owner = place.owner
+        if owner and name in {owner.rpartition("::")[2], _declared_name(owner, names)}:
+            if place.makes:
+                return Type(owner, names, held)
+            if place.lends and not names.tells_mentions:  # what it wraps may bear the same name
+                return None
+        if not paths and (known := _standard_by_name(name, held, names)) is not None:
+            return known
+        if not names.tells_mentions and (name in standard_types() or name in _COMMON_TYPES):
+            return None
+        if len(paths) != 1:
+            here = owner.rpartition("::")[0]
+            paths = [path for path in paths if here and path.rpartition("::")[0] == here]
+        return self.at(paths[0], names, held) if len(paths) == 1 else None
+
+
+def _standard_by_name(name: str, held: tuple[Type | None, ...], names: CrateNames) -> Type | None:
+    """Return the standard library's type that a name means in a crate without one of that name."""
+    if name in PLAIN_TYPES:
+        return standard_type(PLAIN_TYPES[name], *held)
+    if name in _POINTERS:
+        return _behind(held, _POINTERS[name])
+    known = standard_paths().get(name) if names.tells_mentions else None
+    return standard_type(known, *held) if known is not None else None
+
+
+def _behind(held: Sequence[Type | None], through: str) -> Type | None:
+    inner = held[0] if held else None
+    if inner is None or inner.name in {FUTURE, ITERATOR}:
+        return None
+    return Type(inner.name, inner.crate, inner.args, through)
+
+
+def _arguments(owner: Type) -> Mapping[str, Type | None]:
+    """Return the type parameters of a type with what they stand for in a value."""
+    params = [
+        name
+        for each in (owner.crate.find(owner.name) if owner.crate is not None else ())
+        if each.kind in TYPES
+        for name in _parameters(each.signature)
+    ]
+    args = [*owner.args, *([None] * len(params))]
+    return dict(zip(params, args, strict=False))
+
+
+@lru_cache(maxsize=2048)
+def _parameters(text: str) -> tuple[str, ...]:
+    try:
+        declared = parse_declaration(text)
+    except BadSignature:
+        return ()
+    return tuple(each.name for each in declared.generics if is_type_parameter(each))
+
+
+@lru_cache(maxsize=2048)
+def _read(written: str) -> Node | None:
+    """Parse a type; None where it is none."""
+    try:
+        output = parse_query(f"fn() -> {written}").output if written else None
+    except BadSignature:
+        return None
+    return output
+
+
+def _is_version_used(names: CrateNames, other: CrateNames) -> bool:
+    """Tell whether a crate is compatible with the one that another crate's docs were made with."""
+    external = names.index.snapshot.facts.get("externals", {}).get(other.root, {})
+    version = external.get("version", "")
+    if not version:
+        return False
+    wanted, given = Version.parse(version), Version.parse(other.version)
+    mine, its = version.split("."), other.version.split(".")
+    return given >= wanted and mine[0] == its[0] and (mine[0] != "0" or mine[:2] == its[:2])
+
+
+def _declared_name(path: str, names: CrateNames) -> str:
+    """Return the name that a type's own declaration has: it may be shown by another one."""
+    heads: Iterator[re.Match[str] | None] = (
+        _TYPE_HEAD.match(each.signature) for each in names.find(path)
+    )
+    return next((head[1] for head in heads if head is not None), "")

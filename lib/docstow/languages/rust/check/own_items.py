@@ -1,0 +1,107 @@
+"""The code's own types and functions: what their fields hold and their calls return."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from docstow.languages.rust.check.scope import text_of
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+
+class OwnItems:
+    """The items that one piece of code declares; those of one name twice are left out.
+
+    Args:
+        root: the parsed code.
+    """
+
+    def __init__(self, root: Node) -> None:
+        #: Nodes of types by names, after their owner's: of fields, and of what functions return.
+        self._types: dict[tuple[str, ...], Node | None] = {}
+        self._kept: set[str] = set()
+        pending = [root]
+        while pending:
+            node = pending.pop()
+            match node.type:
+                case "struct_item" | "enum_item" | "union_item":
+                    self._add_type(node)
+                case "function_item":
+                    self._add_function(node)
+            pending += node.named_children
+
+    def is_type(self, name: str) -> bool:
+        """Tell whether the code declares one type of a name."""
+        return name in self._kept and ("type", name) in self._types
+
+    def field(self, owner: str, name: str) -> Node | None:
+        """Return the type that a field is declared with."""
+        return self._types.get(("field", owner, name))
+
+    def returned(self, *path: str) -> Node | None:
+        """Return the type that a function, or a method after its type's name, is said to return."""
+        return self._types.get(("fn", *path))
+
+    def bound(self, node: Node) -> Node | None:
+        """Return the one bound of the type parameter that a node names, where it is in scope."""
+        name = text_of(node)
+        above = node.parent
+        while above is not None:
+            params = above.child_by_field_name("type_parameters")
+            for each in params.named_children if params is not None else ():
+                label = each.child_by_field_name("name")
+                if label is not None and text_of(label) == name:
+                    where = any(child.type == "where_clause" for child in above.children)
+                    return None if where else each.child_by_field_name("bounds")
+            above = above.parent
+        return None
+
+    def _put(self, key: tuple[str, ...], node: Node | None) -> None:
+        self._types[key] = None if key in self._types else node
+
+    def _add_type(self, node: Node) -> None:
+        name, body = node.child_by_field_name("name"), node.child_by_field_name("body")
+        if name is None:
+            return
+        owner = text_of(name)
+        if ("type", owner) in self._types:
+            self._kept.discard(owner)
+        else:
+            self._kept.add(owner)
+        self._types["type", owner] = node
+        if body is None or node.type == "enum_item":
+            return
+        if body.type == "ordered_field_declaration_list":
+            for at, held in enumerate(body.children_by_field_name("type")):
+                self._put(("field", owner, str(at)), held)
+        for each in body.named_children:
+            label, kind = each.child_by_field_name("name"), each.child_by_field_name("type")
+            if each.type == "field_declaration" and label is not None and kind is not None:
+                self._put(("field", owner, text_of(label)), kind)
+
+    def _add_function(self, node: Node) -> None:
+        name, output = node.child_by_field_name("name"), node.child_by_field_name("return_type")
+        if name is None:
+            return
+        above = node.parent.parent if node.parent is not None else None
+        owner: tuple[str, ...] = ()
+        if above is not None and above.type in {"impl_item", "trait_item"}:
+            kind = above.child_by_field_name("type") or above.child_by_field_name("name")
+            if kind is None:
+                return
+            if kind.type == "generic_type":
+                kind = kind.child_by_field_name("type") or kind
+            owner = (text_of(kind),)
+        elif above is not None and above.type == "mod_item":
+            owner = ("",)  # a function of a module is called by its path
+        self._put(("fn", *owner, text_of(name)), output)
+
+
+def is_async(output: Node) -> bool:
+    """Tell whether the function that a node is the output of must be awaited."""
+    function = output.parent
+    return function is not None and any(
+        each.type == "function_modifiers" and "async" in text_of(each).split()
+        for each in function.children
+    )

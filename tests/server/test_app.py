@@ -470,9 +470,10 @@ def test_calls_over_the_limit_wait_and_the_rest_is_served_meanwhile() -> None:
 
     tool = Tool("block", "fixtures", "Block", "Waits.", (), block)
     with (
-        serve(fixture_app(tool, max_concurrent_calls=2)) as url,
+        serve(fixture_app(tool, max_concurrent_calls=3)) as url,
         ThreadPoolExecutor(3) as pool,
     ):
+        # One of the three places is left to other callers.
         calls = [pool.submit(_call, url, "block", {}) for _ in range(3)]
         assert started.acquire(timeout=60)
         assert started.acquire(timeout=60)

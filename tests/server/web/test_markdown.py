@@ -73,3 +73,12 @@ def test_a_line_has_no_paragraph_around_it() -> None:
 def test_wide_code_and_tables_are_reached_by_the_keyboard() -> None:
     shown = str(render("| a |\n| - |\n| b |\n\n```\nx\n```\n").html)
     assert shown.count('tabindex="0"') == 2
+
+
+def test_what_rustdoc_compiles_and_does_not_show_is_not_shown() -> None:
+    block = "```no_run\n# use std::fs;\nlet s = 1;\n#\n#[allow(unused)]\n## kept\n# }\n```"
+    shown = render(block, language="python").html
+    assert [line.striptags() for line in shown.strip().split("\n")] == [
+        *("let s = 1;", "#[allow(unused)]", "# kept")
+    ]
+    assert "# use" in render("```sh\n# use it\n```").html.striptags()

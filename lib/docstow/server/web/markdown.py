@@ -20,6 +20,8 @@ from pygments.formatters import HtmlFormatter
 from pygments.lexers import TextLexer, get_lexer_by_name
 from pygments.util import ClassNotFound
 
+from docstow.text.markdown import block_language, visible_lines
+
 #: Elements that may stand in a page; what others hold is kept, but for scripts and styles.
 _TAGS = {
     *("a", "abbr", "b", "blockquote", "br", "code", "dd", "del", "details", "div", "dl", "dt"),
@@ -41,7 +43,7 @@ _FILE = "file"
 #: Longer code is shown as it is.
 _MOST_HIGHLIGHTED = 40_000
 #: Marks of fences that are spelled otherwise by the highlighter.
-_NAMES = {"console": "console", "jsonc": "json", "rs": "rust", "should_panic": "rust"}
+_NAMES = {"jsonc": "json"}
 
 _HEADING = re.compile(r"<h([1-6])>(.*?)</h\1>", re.DOTALL)
 _CODE = re.compile(r'<pre><code(?: class="(?:language-)?([^"]*)")?>(.*?)</code></pre>', re.DOTALL)
@@ -149,9 +151,8 @@ def _link_names(shown: str, link: Callable[[str], str]) -> str:
 
 @lru_cache(maxsize=64)
 def _lexer(language: str) -> Any:
-    name = language.split(",")[0].strip().lower()
     try:
-        return get_lexer_by_name(_NAMES.get(name, name), stripnl=False)
+        return get_lexer_by_name(_NAMES.get(language, language), stripnl=False)
     except ClassNotFound:
         return TextLexer(stripnl=False)
 
@@ -175,8 +176,11 @@ def _parse(text: str) -> str:
 
 
 def _code_block(match: re.Match[str], language: str) -> str:
-    name = match[1] or language
-    shown = code(html.unescape(match[2]).rstrip("\n"), name)
+    name = block_language(match[1] or "", language)
+    text = html.unescape(match[2]).rstrip("\n")
+    if name == "rust":
+        text = "\n".join(visible_lines(text.split("\n"))).strip("\n")
+    shown = code(text, name)
     return f'<pre class="code" tabindex="0"><code>{shown}</code></pre>'
 
 

@@ -169,7 +169,7 @@ def _list_stowed(visit: Visit) -> list[dict[str, str]]:
                     "language": language.name,
                     "name": entry.source.name,
                     "version": entry.source.version,
-                    "about": first_sentence(entry.about),
+                    "about": first_sentence(entry.about).replace("`", ""),
                     "href": addresses.package(*key),
                 }
     return [found[key] for key in sorted(found)]

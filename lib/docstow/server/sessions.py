@@ -21,8 +21,8 @@ _KEPT_S = 30 * 24 * 3600
 
 #: What the page to sign in needs; these paths say nothing of what is stowed.
 PUBLIC = frozenset(
-    {SIGN_IN, *(f"{ROOT}/static/{name}" for name in ("style.css", "page.js", "htmx.min.js"))}
-    | {f"{ROOT}/static/icon.svg"}
+    {SIGN_IN, f"{ROOT}/static/icon.svg"}
+    | {f"{ROOT}/static/{name}" for name in ("style.css", "theme.js", "page.js", "htmx.min.js")}
 )
 
 

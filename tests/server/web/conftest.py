@@ -61,7 +61,7 @@ def url(runtime: Runtime) -> Iterator[str]:
 
 @pytest.fixture(scope="module")
 def client(url: str) -> Iterator[httpx.Client]:
-    with httpx.Client(base_url=url) as made:
+    with httpx.Client(base_url=url, timeout=60) as made:
         yield made
 
 

@@ -46,7 +46,7 @@ def write_pages(services: Services, index: Index, title: str) -> Iterator[tuple[
         pages = {addresses.page(identity): path for identity, path in rows}
         pages.pop(start, None)
     files = {start: "index.html", **dict(zip(pages, _name_files(pages.values()), strict=True))}
-    for name in ("style.css", "page.js", "icon.svg"):
+    for name in ("style.css", "theme.js", "page.js", "icon.svg"):
         files[f"{ROOT}/static/{name}"] = f"static/{name}"
         yield f"static/{name}", (_STATIC / name).read_text("utf-8")
     for address, file in files.items():

@@ -388,6 +388,8 @@ class _Routes:
 
     async def commands(self, request: Request) -> Response:
         """Answer ``GET /commands``: every tool, route and command, for machines."""
+        from docstow.tools.tutorials import tutorial
+
         del request
         toolbox = self._toolbox
         return JSONResponse(
@@ -398,6 +400,7 @@ class _Routes:
                         "toolset": tool.toolset,
                         **describe(tool, toolbox.schema(tool)),
                         **({"outputSchema": tool.output_schema} if tool.output_schema else {}),
+                        **tutorial(tool.name),
                     }
                     for tool in toolbox.tools
                 ],
@@ -415,6 +418,8 @@ class _Routes:
 
     async def manifest(self, request: Request) -> Response:
         """Answer ``GET /mcp/manifest``: the selected tools, by default all of them."""
+        from docstow.tools.tutorials import tutorial
+
         protocol, toolbox = self._protocol, self._toolbox
         selection = _selection(request)
         tools = protocol.tools(selection) if selection.toolsets else toolbox.tools
@@ -425,7 +430,11 @@ class _Routes:
                 "toolsets": list(toolbox.toolsets),
                 "default_toolsets": list(toolbox.default_toolsets),
                 "tools": [
-                    {"toolset": tool.toolset, **protocol.describe(tool, selection)}
+                    {
+                        "toolset": tool.toolset,
+                        **protocol.describe(tool, selection),
+                        **tutorial(tool.name),
+                    }
                     for tool in tools
                 ],
             }

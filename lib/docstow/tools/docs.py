@@ -158,7 +158,7 @@ def _search_docs(prose: Prose, library: Library) -> Tool:
                 aliases=("k", "limit"),
             ),
             Parameter("mode", "string", "How to rank", default="hybrid", choices=MODES, rare=True),
-            Parameter("filters", "object", "kinds, path_prefix"),
+            Parameter("filters", "object", "path, kinds"),
             Parameter("max_tokens", "integer", "Budget", default=1000, minimum=0, maximum=25000),
             CURSOR,
         ),

@@ -137,9 +137,15 @@ class ToySurface:
         yield from self._symbols
 
 
-def open_surfaces(scan: Scan) -> Callable[[Package], ToySurface]:
-    del scan
-    return ToySurface
+class ToySurfaces:
+    def __init__(self, scan: Scan) -> None:
+        del scan
+
+    def __call__(self, package: Package) -> ToySurface:
+        return ToySurface(package)
+
+    def again(self) -> bool:
+        return False
 
 
 def documents(surface: ToySurface) -> Iterator[Document]:
@@ -221,7 +227,7 @@ TEXTS = Texts(
 )
 READING = Reading(
     reader="toy/1",
-    surfaces=open_surfaces,
+    surfaces=ToySurfaces,
     documents=documents,
     graph=ModuleGraph(
         ".",

@@ -21,12 +21,14 @@ from docstow.core.errors import (
     ItemNotFound,
     PackageNotFound,
 )
+from docstow.languages.shared.kept import kept
 from docstow.text.paging import CHARACTERS_PER_TOKEN, part
 from docstow.tools import Answer, Numbering, Tool, offset, page_answer
 from docstow.tools.parameters import CURSOR, LANGUAGE, VERSION, Parameter, language_of
 
 if TYPE_CHECKING:
     from docstow.languages.projects import Project, Projects
+    from docstow.languages.projects.kept_texts import KeptTexts
     from docstow.languages.projects.packages import ProjectPackages
     from docstow.languages.shared.language import Language, Reading
     from docstow.languages.shared.project import Package
@@ -106,30 +108,39 @@ def _read(projects: Projects, library: Library | None, arguments: Mapping[str, A
         raise InvalidParameter("symbol", "give one of file_path, symbol and graph")
     if arguments["lines"].strip() and not asked["file_path"]:
         raise InvalidParameter("lines", "are those of a file: give its file_path too")
-    with _open_package(projects, library, arguments) as (opened, package, fetched):
-        return _answer(opened, package, asked, arguments, fetched=fetched)
+    from docstow.languages.projects.kept_texts import KeptTexts
+
+    with (
+        _open_package(projects, library, arguments) as (opened, package, fetched),
+        kept(opened.scan, KeptTexts) as texts,
+    ):
+        return _answer(texts, package, asked, arguments, fetched=fetched)
 
 
 def _answer(
-    opened: ProjectPackages,
+    texts: KeptTexts,
     package: Package,
     asked: Mapping[str, str],
     arguments: Mapping[str, Any],
     *,
     fetched: bool,
 ) -> Answer:
-    numbering = None
+    opened, numbering = texts.packages, None
     pieces: Iterable[str]
     if asked["file_path"]:
         lines = arguments["lines"].strip()
         shown, numbering = _read_file(opened, package, asked["file_path"], lines)
         pieces = [shown]
     elif asked["symbol"]:
-        pieces = _read_symbol(opened, package, asked["symbol"])
+        path = asked["symbol"]
+        pieces = texts.find(("symbol", package, path), lambda: _read_symbol(opened, package, path))
     elif asked["graph"]:
         pieces = [_draw_graph(opened, package, asked["graph"])]
     else:
-        pieces = _describe_package(opened, package)
+        tree = _draw_tree(opened, package)
+        pieces = texts.find(
+            ("tree", package, tree), lambda: _describe_package(opened, package, tree)
+        )
     whole = len(pieces[0]) if isinstance(pieces, list) else ""
     place = "" if fetched else opened.scan.boundary.root
     scope = f"{place} {package.name} {package.version} {asked} {whole}"
@@ -232,10 +243,15 @@ def _join_until(pieces: Iterable[str], end: int) -> tuple[str, bool]:
     return text + following, False
 
 
-def _describe_package(opened: ProjectPackages, package: Package) -> Iterator[str]:
-    """Yield the names of a package, then its files, then what the names are."""
+def _draw_tree(opened: ProjectPackages, package: Package) -> str:
     from docstow.languages.projects.packages import format_tree, list_files
 
+    files = list_files(package, opened.boundary(package))
+    return format_tree(files, package.files_root) if package.files_root else ""
+
+
+def _describe_package(opened: ProjectPackages, package: Package, tree: str) -> Iterator[str]:
+    """Yield the names of a package, then its files, then what the names are."""
     yield f"# {package.name} {package.version}\n\n"
     if package.summary:
         yield f"{package.summary}\n\n"
@@ -253,8 +269,6 @@ def _describe_package(opened: ProjectPackages, package: Package) -> Iterator[str
             yield f"{docs.text.rstrip()}{' …' if docs.following is not None else ''}\n\n"
         if names:
             yield f"{_shorten(', '.join(f'`{each}`' for each in names))}\n\n"
-    files = list_files(package, opened.boundary(package))
-    tree = format_tree(files, package.files_root) if package.files_root else ""
     yield f"## Files\n\n```text\n{tree or '(none)'}\n```\n\n"
     if surface is not None:
         for symbol, names in entries:

@@ -6,7 +6,7 @@ import contextlib
 import os
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path, PurePosixPath
@@ -17,7 +17,7 @@ from docstow.core.similar import similar_names
 from docstow.languages.shared.boundary import Boundary
 from docstow.languages.shared.language import LANGUAGES, Reading, of_ecosystem
 from docstow.languages.shared.project import Package, Scan
-from docstow.languages.shared.surface import Surface
+from docstow.languages.shared.surface import Surface, Surfaces
 
 _SKIPPED = frozenset(
     {
@@ -58,7 +58,11 @@ class ProjectPackages:
 
     def __init__(self, scan: Scan) -> None:
         self.scan = scan
-        self._openers: dict[str, Callable[[Package], Surface]] = {}
+        self._openers: dict[str, Surfaces] = {}
+
+    def again(self) -> bool:
+        """Make ready for another question; whether what was read is still so, and not much."""
+        return all(each.again() for each in self._openers.values())
 
     def package(self, name: str) -> Package:
         """Return an installed package by its name, or by what is imported of it.

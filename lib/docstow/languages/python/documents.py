@@ -10,7 +10,7 @@ import email
 import email.message
 import heapq
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -28,6 +28,8 @@ from docstow.languages.shared.stored_surface import add_names, pack_parameters
 from docstow.languages.shared.surface import Home, Symbol
 
 _MOST_DOCUMENTS = 30_000
+#: Bytes of the files of which surfaces keep what they say, for the next question.
+_MOST_BYTES = 16 * 1024 * 1024
 _LARGEST_METADATA = 2_000_000
 _ADDRESSES = ("documentation", "docs", "homepage", "home", "repository", "source", "source code")
 _CHANGELOGS = ("changelog", "changes", "release notes", "history", "what's new")
@@ -237,23 +239,36 @@ def _links(metadata: email.message.Message) -> dict[str, str]:
     return ({"homepage": home} if home not in ("", "UNKNOWN") else {}) | links
 
 
-def _open_surfaces(scan: Scan) -> Callable[[Package], PythonSurface]:
-    """Return what opens the surfaces of a project's packages, each once."""
-    opened: dict[str, PythonSurface] = {}
+class PythonSurfaces:
+    """Opens the surfaces of a project's packages, each once.
 
-    def open_surface(package: Package) -> PythonSurface:
+    Args:
+        scan: what is installed there.
+    """
+
+    def __init__(self, scan: Scan) -> None:
+        self._scan = scan
+        self._opened: dict[str, PythonSurface] = {}
+
+    def __call__(self, package: Package) -> PythonSurface:
+        """Open the surface of a package."""
         key = f"{package.files_root} {package.name}"
-        if key not in opened:
-            opened[key] = PythonSurface(package, scan.boundary, open_sibling)
-        return opened[key]
+        if key not in self._opened:
+            self._opened[key] = PythonSurface(package, self._scan.boundary, self._sibling)
+        return self._opened[key]
 
-    def open_sibling(name: str) -> PythonSurface | None:
-        package = scan.importing(name, "python")
+    def _sibling(self, name: str) -> PythonSurface | None:
+        package = self._scan.importing(name, "python")
         if package is None or not package.installed or package.files_root is None:
             return None
-        return open_surface(package)
+        return self(package)
 
-    return open_surface
+    def again(self) -> bool:
+        """Make ready for another question; whether what was read is still so, and not much."""
+        opened = self._opened.values()
+        return sum(each.size for each in opened) <= _MOST_BYTES and all(
+            each.is_unchanged() for each in opened
+        )
 
 
 def _imported_names(text: str, module: str, *, package: bool) -> Iterator[str]:
@@ -320,7 +335,7 @@ def _owns(package: Package, path: str) -> bool:
 
 READING = Reading(
     reader="python/6",
-    surfaces=_open_surfaces,
+    surfaces=PythonSurfaces,
     documents=documents,
     graph=ModuleGraph(
         separator=".",

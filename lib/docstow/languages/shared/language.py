@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from docstow.languages.shared.lookup import Resolver
     from docstow.languages.shared.project import About, Package, Scan
     from docstow.languages.shared.scanning import Scanning
-    from docstow.languages.shared.surface import Surface
+    from docstow.languages.shared.surface import Surfaces
 #: All languages by name, in the order in which a project's environments are told.
 LANGUAGES: dict[str, Language] = {}
 #: A quoted name; compilers that are asked to speak nicely use curly quotes.
@@ -66,7 +66,7 @@ class Reading:
 
     Attributes:
         reader: id of the reader in recipes; a change of it makes new snapshots.
-        surfaces: opens the surfaces of a project's packages; each package is opened once.
+        surfaces: returns what opens the surfaces of a project's packages.
         documents: yields the documents of a surface that was so opened.
         graph: how files import each other; None where that is not read.
         starts: where a package's files begin, below its ``files_root``.
@@ -81,7 +81,7 @@ class Reading:
     """
 
     reader: str
-    surfaces: Callable[[Scan], Callable[[Package], Surface]]
+    surfaces: Callable[[Scan], Surfaces]
     documents: Callable[[Any], Iterable[Document]]
     graph: ModuleGraph | None = None
     starts: Callable[[Package, Path], list[Path]] = lambda _, root: [root]

@@ -9,7 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import Literal, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
+
+if TYPE_CHECKING:
+    from docstow.languages.shared.project import Package
 
 ParameterKind = Literal[
     "positional_only", "positional", "keyword_only", "var_positional", "var_keyword"
@@ -150,6 +153,21 @@ class Surface(Protocol):
 
     def names(self) -> Iterator[str]:
         """Yield public names, for suggestions."""
+        ...
+
+
+class Surfaces(Protocol):
+    """What opens the surfaces of a project's packages."""
+
+    def __call__(self, package: Package) -> Surface:
+        """Return the surface of a package; the same one until it is made ready again."""
+        ...
+
+    def again(self) -> bool:
+        """Make ready for another question; return whether what was read is still so, and not much.
+
+        What is asked then must be answered as if it were the first.
+        """
         ...
 
 

@@ -160,7 +160,7 @@ class PackageFiles:
         self.boundary = boundary
         self._folders: dict[Path, Folder | None] = {}
         self._read: dict[Path, SourceFile | None] = {}
-        #: Of the files that were read.
+        #: Of the files that were read, and of their folders.
         self.stamps = Stamps()
         #: Files that are there and could not be read.
         self.unread: list[Path] = []
@@ -222,6 +222,8 @@ class PackageFiles:
         """Read a file; None where it cannot be read."""
         if path not in self._read:
             self.stamps.note(path)
+            # Another file of the folder may come to be what is meant.
+            self.stamps.note(path.parent)
             try:
                 real = self.boundary.inside(path)
                 content = _CACHE.get(real, lambda: self.boundary.read(real, most=_MAX_FILE))

@@ -6,7 +6,7 @@ import json
 import posixpath
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import PurePosixPath
 
@@ -49,22 +49,37 @@ _OWNERS = ("class", "interface", "enum", "module", "constant", "type")
 _NESTING = (*_OWNERS, "function")
 
 
-def open_surfaces(scan: Scan) -> Callable[[Package], NodeSurface]:
-    """Return what opens the surfaces of a project's packages, each once."""
-    opened: dict[str, NodeSurface] = {}
+class NodeSurfaces:
+    """Opens the surfaces of a project's packages, each once.
 
-    def open_surface(package: Package) -> NodeSurface:
+    Args:
+        scan: what is installed there.
+    """
+
+    def __init__(self, scan: Scan) -> None:
+        self._scan = scan
+        self._opened: dict[str, NodeSurface] = {}
+        self._project = NodeProject(scan.boundary, self._sibling, lambda: scan.packages)
+
+    def __call__(self, package: Package) -> NodeSurface:
+        """Open the surface of a package."""
         key = str(package.files_root)
-        if key not in opened:
-            opened[key] = NodeSurface(package, project)
-        return opened[key]
+        if key not in self._opened:
+            self._opened[key] = NodeSurface(package, self._project)
+        return self._opened[key]
 
-    def open_sibling(name: str) -> NodeSurface | None:
-        found = [each for each in scan.named(name, "node") if each.installed]
-        return open_surface(found[0]) if found else None
+    def _sibling(self, name: str) -> NodeSurface | None:
+        found = [each for each in self._scan.named(name, "node") if each.installed]
+        return self(found[0]) if found else None
 
-    project = NodeProject(scan.boundary, open_sibling, lambda: scan.packages)
-    return open_surface
+    def again(self) -> bool:
+        """Make ready for another question; whether what was read is still so, and not much.
+
+        Files stay. Surfaces do not: what one shows is more once other packages have added to it,
+        so that answers would depend on what was asked before.
+        """
+        self._opened.clear()
+        return self._project.again()
 
 
 def imported_specifiers(text: str) -> Iterator[str]:
@@ -361,7 +376,7 @@ _SHORT = re.compile(r"(?:github:)?[\w.-]+/[\w.-]+")
 
 READING = Reading(
     reader="node/6",
-    surfaces=open_surfaces,
+    surfaces=NodeSurfaces,
     documents=documents,
     graph=ModuleGraph(separator="/", modules=_modules, imports=_imports, outside=_outside),
     owns=lambda _, path: "node_modules" not in PurePosixPath(path).parts,

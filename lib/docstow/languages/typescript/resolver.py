@@ -17,9 +17,6 @@ from docstow.languages.typescript.surface import NodeProject, NodeSurface
 
 #: Modules that Node itself has; two more are there only with ``node:`` before them.
 _NODE_MODULES = BUILTIN - {"sea", "sqlite"}
-#: For how many pieces of code a resolver is used, and how much it may have read.
-_MOST_USES = 100
-_MOST_BYTES = 32 * 1024 * 1024
 #: The package that declares them.
 _TYPES = "@types/node"
 #: Of these it takes what it does not show: typed arrays of the language, generated protocols.
@@ -39,15 +36,11 @@ class NodeResolver:
         self._scan = scan
         self._surfaces: dict[str, NodeSurface | None] = {}
         self._project = NodeProject(scan.boundary, self._named, self._installed)
-        self._uses = 0
 
     def again(self) -> bool:
         """Make ready for another piece of code; whether what was read is still so, and not much."""
-        self._uses += 1
-        read = self._project.files.stamps
-        if self._uses > _MOST_USES or read.size > _MOST_BYTES or not read.are_same():
+        if not self._project.again():
             return False
-        self._project.globals.forget_own()
         for each in self._surfaces.values():
             if each is not None:
                 each.forget()

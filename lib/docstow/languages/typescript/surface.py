@@ -25,6 +25,9 @@ from docstow.languages.typescript.values import NodeValue, as_value
 #: Modules, and exports of the entry, whose names are suggested.
 _MAX_MODULES = 30
 _MAX_OWNERS = 400
+#: How often a project is used, and how many bytes it may have read.
+_MOST_USES = 100
+_MOST_BYTES = 32 * 1024 * 1024
 #: Files that are named where some could not be read.
 _MAX_LISTED = 5
 _NODE_TYPES = "@types/node"
@@ -52,6 +55,16 @@ class NodeProject:
         self.installed = installed
         self.files = PackageFiles(boundary)
         self.globals = Globals(self.files, self.find, installed)
+        self._uses = 0
+
+    def again(self) -> bool:
+        """Make ready for another use; return whether what was read is still so, and not much."""
+        self._uses += 1
+        read = self.files.stamps
+        if self._uses > _MOST_USES or read.size > _MOST_BYTES or not read.are_same():
+            return False
+        self.globals.forget_own()
+        return True
 
     def find(self, name: str) -> Folder | None:
         """Find a package of the project."""

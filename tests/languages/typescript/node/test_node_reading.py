@@ -118,7 +118,12 @@ def test_what_was_read_is_not_read_again(settled: Path, tmp_path: Path, files: l
 
 
 def test_an_answer_does_not_depend_on_what_was_asked_before(settled: Path, tmp_path: Path) -> None:
-    asked = ({}, {"symbol": "added"}, {"symbol": "first"}, {"symbol": "app"})
+    asked: tuple[dict[str, str], ...] = (
+        {},
+        {"symbol": "added"},
+        {"symbol": "first"},
+        {"symbol": "app"},
+    )
     alone = [opened(settled, tmp_path / "cache")(package_name="app", **each) for each in asked]
     for order in (asked, asked[::-1]):
         read = opened(settled, tmp_path / "cache")

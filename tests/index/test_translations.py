@@ -146,6 +146,59 @@ def test_a_page_that_nobody_has_translated_is_in_the_language_of_the_original() 
     assert (rows.tolist(), languages) == ([1, 1], ["en", "en"])
 
 
+SITE = "https://rope.test"
+HOMES = {"en": f"{SITE}/", "de": f"{SITE}/seil/"}
+
+
+def site_page(path: str, text: str, translations: dict[str, str]) -> Document:
+    """A page of a site as it is read, with the links to its translations in its head."""
+    links = "".join(
+        f'<link rel="alternate" hreflang="{language}" href="{url}">'
+        for language, url in translations.items()
+    )
+    body = f"<html><head>{links}</head><body><main><pre>{text}</pre></main></body></html>"
+    read = html.read(body.encode(), SITE + path)
+    return page(SITE + path, text, **read.attributes)
+
+
+def test_a_site_names_its_translations() -> None:
+    haul = {"en": "/how-to-haul/?utm_source=head", "DE": "wie-man-holt#top", "x-default": "/"}
+    bells = {"en": f"{SITE}/bells", "de": f"{SITE}/glocken", "fr": "javascript:void(0)"}
+    documents = [
+        site_page("/bells", ENGLISH["bells"], bells),
+        site_page("/glocken", GERMAN["bells"], bells),
+        site_page("/how-to-haul", ENGLISH["ropes"], haul),
+        site_page("/wie-man-holt", GERMAN["ropes"], haul),
+    ]
+    rows, languages = find_translations(documents)
+    assert rows.tolist() == [0, 0, 2, 2]
+    assert languages == ["en", "de", "en", "de"]
+
+
+def test_a_page_that_its_site_names_in_a_language_may_be_left_as_it_was() -> None:
+    named = {"en": "/haul", "de": "/holen"}
+    documents = [site_page(path, ENGLISH["ropes"], named) for path in ("/haul", "/holen")]
+    rows, languages = find_translations(documents)
+    assert (rows.tolist(), languages) == ([0, 0], ["en", "en"])
+
+
+@pytest.mark.parametrize(
+    ("mine", "others"),
+    [
+        (HOMES, HOMES),  # the home pages, as some sites name them on every page
+        ({"en": "/ropes", "de": "/seile"}, {}),  # which is not named in return
+    ],
+)
+def test_pages_that_do_not_name_each_other_are_no_translations(
+    mine: dict[str, str], others: dict[str, str]
+) -> None:
+    documents = [
+        site_page("/ropes", ENGLISH["ropes"], mine),
+        site_page("/seile", GERMAN["ropes"], others),
+    ]
+    assert find_translations(documents)[0].tolist() == [0, 1]
+
+
 @pytest.fixture(scope="module")
 def index(tmp_path_factory: pytest.TempPathFactory) -> Index:
     french = ENGLISH["ropes"].replace("Take the rope in both hands", "Prends la corde des mains")

@@ -1,6 +1,7 @@
 """Pages that say the same in several languages, of which a search lists one.
 
-Translations have the same path but for a language: ``/de/ropes``, ``ropes.de.html``,
+A site may name them by ``hreflang``, and is believed where both pages name each other. Else
+translations have the same path but for a language: ``/de/ropes``, ``ropes.de.html``,
 ``ropes?lang=de``. A path may have such letters for another reason, so they are confirmed by what
 no translator changes: code, targets of links, and how many headings there are.
 """
@@ -9,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
@@ -23,6 +24,9 @@ from docstow.text.markdown import FENCED
 #: The columns of the documents' table: the row of the page that each one translates, which is its
 #: own for all others, and the language; empty unless there are translations.
 COLUMNS = ("translates", "language")
+
+#: The attribute of a page by which its site names its translations: URLs by language.
+NAMED = "translations"
 
 #: What is listed where the question's language cannot be told.
 _DEFAULT = "en"
@@ -134,8 +138,17 @@ def find_translations(documents: Sequence[Document]) -> tuple[NDArray[np.int32],
     """
     translates = np.arange(len(documents), dtype=np.int32)
     languages = [""] * len(documents)
+    for named in _named_translations(documents):
+        first, _ = min(named.items(), key=_order)
+        structure = _structure(documents[first])
+        for row, language in named.items():
+            translates[row] = first
+            same = row != first and _same_words(_structure(documents[row]), structure)
+            languages[row] = named[first] if same else language
     groups: defaultdict[str, list[tuple[int, str]]] = defaultdict(list)
     for row, page in enumerate(documents):
+        if languages[row]:
+            continue
         key, language = _split_path(page.path)
         groups[key].append((row, language))
     pairs: defaultdict[str, list[tuple[int, int, _Structure, _Structure]]] = defaultdict(list)
@@ -155,6 +168,23 @@ def find_translations(documents: Sequence[Document]) -> tuple[NDArray[np.int32],
                 translates[row] = first
                 languages[row] = languages[first] if _same_words(one, other) else language
     return translates, languages
+
+
+def _named_translations(documents: Sequence[Document]) -> Iterator[dict[int, str]]:
+    """Yield the rows of pages that name each other as translations, with their languages."""
+    rows = {page.path: row for row, page in enumerate(documents)}
+    named = [page.attributes.get(NAMED, {}) for page in documents]
+    done: set[int] = set()
+    for row, page in enumerate(documents):
+        # Some sites name their home pages on every page: these do not name it in return.
+        found = {
+            rows[url]: language
+            for language, url in named[row].items()
+            if url in rows and page.path in named[rows[url]].values()
+        }
+        if row in found and len(found) > 1 and done.isdisjoint(found):
+            done.update(found)
+            yield found
 
 
 @dataclass(frozen=True, slots=True)

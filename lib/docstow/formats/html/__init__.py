@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from functools import lru_cache
 from typing import Any
 from urllib.parse import urldefrag, urljoin, urlsplit
 
-from docstow.core.errors import UnreadableInput
+from docstow.core.errors import InvalidParameter, UnreadableInput
+from docstow.core.urls import canonical_url
 from docstow.formats import Image, Page, Skimmed, content_digest
 from docstow.formats.html import convert
 from docstow.formats.html.anchors import mark_headings, take_anchors, unmarked
@@ -41,6 +43,8 @@ _REDIRECT_LENGTH = 300
 _LONGEST_ALT = 1000
 #: Links of a page whose addresses are kept: they are asked for twice, and many are alike.
 _ADDRESSES = 4096
+#: How many languages of a page are read; more are a list of something else.
+_MOST_TRANSLATIONS = 100
 _WEB = ("http://", "https://")
 #: A relative address that is joined by putting it behind its folder: a file below that.
 _BELOW = re.compile(
@@ -205,8 +209,27 @@ class _Head:
         self.refresh = _refresh(root, base)
         language = (root.get("lang") or root.get("xml:lang") or "").strip()
         described = meta.get("description") or meta.get("og:description") or ""
-        found: dict[str, Any] = {"language": language, "description": described}
+        found: dict[str, Any] = {
+            "language": language,
+            "description": described,
+            "translations": _translations(root, base),
+        }
         self.attributes = {key: value for key, value in found.items() if value}
+
+
+def _translations(root: Element, base: str) -> dict[str, str]:
+    """Return the canonical URLs of a page by language, its own among them: ``hreflang`` of HTML."""
+    found: dict[str, str] = {}
+    for each in root.iter("link"):
+        language = (each.get("hreflang") or "").strip().lower().replace("_", "-")
+        if (
+            "alternate" in (each.get("rel") or "").lower().split()
+            and language not in {"", "x-default"}
+            and len(found) < _MOST_TRANSLATIONS
+        ):
+            with suppress(InvalidParameter):
+                found.setdefault(language, canonical_url(_absolute(base, each.get("href"))))
+    return found if len(found) > 1 else {}
 
 
 def _title(root: Element, meta: dict[str, str]) -> str:

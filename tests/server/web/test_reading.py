@@ -9,6 +9,7 @@ import pytest
 from playwright.sync_api import Browser, Page
 
 from docstow.runtime import Runtime
+from docstow.server.web.implementations import split_header
 
 
 def guide_page(client: httpx.Client) -> str:
@@ -51,6 +52,41 @@ def test_a_trait_says_who_implements_it(client: httpx.Client, runtime: Runtime) 
     path = found["results"][0]["item_path"]
     page = client.get(f"/ui/rust/stowage/latest/{path}").text
     assert "Implementors" in page
+
+
+def test_members_stand_by_block_and_contents_lead_to_each(client: httpx.Client) -> None:
+    page = client.get("/ui/rust/stowage/latest/stowage::Hold").text
+    linked = set(re.findall(r'<li class="l2"><a href="#([^"]+)"', page))
+    assert {"method.stow", "impl-Debug"} <= linked
+    assert linked <= set(re.findall(r' id="([^"]+)"', page))
+    assert re.search(r'<h2 id="ui-auto">Auto traits .*?</h2>\s*<details><summary', page, re.DOTALL)
+    assert 'href="https://doc.rust-lang.org/stable/std/' in page
+
+
+def test_a_search_stays_in_one_package(client: httpx.Client) -> None:
+    page = client.get("/ui/rust/stowage/latest").text
+    of = re.search(r'name="of" value="([^"]+)"', page)
+    assert of
+    asked = {"q": "heavy pieces go first", "of": of[1]}
+    found = client.get("/", params=asked).text
+    assert "/ui/rust/stowage/latest/" in found
+    assert "/ui/page/" not in found
+    assert "LANGUAGE/PACKAGE@VERSION" in client.get("/", params={**asked, "of": "stowage"}).text
+
+
+@pytest.mark.parametrize(
+    ("header", "trait", "kind"),
+    [
+        ("impl<T> Hold<T>", "", "Hold<T>"),
+        ("unsafe impl<T: ?Sized + Send> Send for Mutex<T>", "Send", "Mutex<T>"),
+        ("impl !Sync for Hold", "!Sync", "Hold"),
+        ("impl<F: Fn(u8) -> T, T> From<Vec<T>> for Bag<F> where T: Ord", "From<Vec<T>>", "Bag<F>"),
+        ("impl<T> Load for T where for<'a> &'a T: Load", "Load", "T"),
+        ("impl<'a> Call for &'a dyn for<'b> Fn(&'b str)", "Call", "&'a dyn for<'b> Fn(&'b str)"),
+    ],
+)
+def test_implementations_are_named_by_trait_and_type(header: str, trait: str, kind: str) -> None:
+    assert split_header(header) == (trait, kind)
 
 
 def test_a_path_that_is_nearly_right_leads_on(client: httpx.Client) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 from urllib.parse import quote, urlencode
@@ -11,6 +12,8 @@ from docstow.server.sessions import ROOT
 #: Stands for the version that answers where none is asked for.
 LATEST = "latest"
 _KEPT = "@:!/."
+#: The address of an item at docs.rs: what is before the library's name, and that.
+_DOCS = re.compile(r"(https://docs\.rs/[^/]+/[^/]+/)(\w+)/")
 
 
 def package(language: str, name: str, version: str = "") -> str:
@@ -22,6 +25,19 @@ def package(language: str, name: str, version: str = "") -> str:
 def item(language: str, name: str, version: str, path: str) -> str:
     """Return where an item of a package is shown."""
     return f"{package(language, name, version)}/{quote(path, safe=_KEPT)}"
+
+
+def source(url: str, place: str) -> str:
+    """Return where docs.rs shows the line that an item begins in; empty where it does not.
+
+    Args:
+        url: of the item's docs: ``https://docs.rs/tokio/1.53.2/tokio/sync/struct.Mutex.html``.
+        place: file and line, from the root of the crate: ``src/sync/mutex.rs:130``.
+    """
+    file, _, line = place.rpartition(":")
+    if not (match := _DOCS.match(url)) or not file.startswith("src/"):
+        return ""
+    return f"{match[1]}src/{match[2]}/{file.removeprefix('src/')}.html#{line}"
 
 
 def page(doc: str, fragment: str = "") -> str:

@@ -62,11 +62,13 @@ class Heading:
         level: as the text has it, from 1.
         text: without marks.
         anchor: where it stands in the page.
+        code: whether it is a name.
     """
 
     level: int
     text: str
     anchor: str
+    code: bool = False
 
 
 @dataclass(frozen=True, slots=True)

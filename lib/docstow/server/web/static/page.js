@@ -3,6 +3,7 @@
   const field = document.getElementById("ui-q");
   const typing = (target) => target.closest("input, textarea, select, [contenteditable]");
   const entries = () => [...document.querySelectorAll(".results > li > a, .list > li > a, .member > dt > a")];
+  const within = document.getElementById("ui-within");
   let leading = 0;
 
   function move(step) {
@@ -28,6 +29,7 @@
     if (led && field && places[event.key]) location.href = places[event.key];
     else if (led && event.key === "g") scrollTo(0, 0);
     else if (event.key === "/" && field) { event.preventDefault(); field.focus(); field.select(); }
+    else if (event.key === "s" && within) { event.preventDefault(); within.focus(); within.select(); }
     else if (event.key === "j") move(1);
     else if (event.key === "k") move(-1);
     else if (event.key === "g") leading = Date.now();
@@ -49,7 +51,7 @@
 
   // Contents stand open beside the text, and closed above it where the page is narrow.
   if (matchMedia("(max-width: 900px)").matches)
-    for (const each of document.querySelectorAll(".side > details, .contents > details")) each.open = false;
+    for (const each of document.querySelectorAll(".side details, .contents details")) each.open = false;
 
   const live = document.querySelector("[data-events]");
   if (live) {

@@ -6,7 +6,7 @@ import re
 
 import httpx
 import pytest
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser, Page, Route
 
 from docstow.runtime import Runtime
 from docstow.server.web.implementations import split_header
@@ -138,15 +138,69 @@ def test_everything_that_a_page_loads_is_small(client: httpx.Client) -> None:
 # In a browser
 
 
+def enter(tab: Page, texts: list[str], event: str = "input") -> None:
+    """Enter one text after the other into the search, faster than any hand."""
+    tab.evaluate(
+        """([texts, event]) => {
+          const field = document.getElementById("ui-q");
+          for (const text of texts) {
+            field.value = text;
+            field.dispatchEvent(new Event(event, { bubbles: true }));
+          }
+        }""",
+        [texts, event],
+    )
+
+
 def test_results_come_while_one_types_and_can_be_shared(tab: Page) -> None:
-    tab.goto("/")
+    tab.goto("/ui/rust/stowage/latest")
     tab.keyboard.press("/")
     tab.keyboard.type("put pieces into the hold")
-    first = tab.locator(".results .result").first
-    first.wait_for()
-    tab.wait_for_url("**/?q=put*hold*")
+    tab.wait_for_url("**/?q=put*hold")
+    tab.locator(".results .result").first.wait_for()
+    assert tab.title() == "put pieces into the hold · docstow"
     tab.reload()
     assert tab.locator(".results .result").count() > 1
+    # However many letters it has, a search is one step back, to a whole page.
+    tab.go_back()
+    tab.wait_for_url("**/ui/rust/stowage/latest")
+    assert tab.locator("#ui-q").is_visible()
+    assert "stowage" in tab.locator("h1").inner_text()
+
+
+def test_letters_that_come_fast_are_one_request(tab: Page) -> None:
+    asked: list[str] = []
+    tab.on("request", lambda made: asked.append(made.url) if "/?q=" in made.url else None)
+    tab.goto("/")
+    text = "put pieces into the hold"
+    enter(tab, [text[:end] for end in range(1, len(text) + 1)])
+    tab.locator(".results .result").first.wait_for()
+    assert [httpx.URL(each).params["q"] for each in asked] == [text]
+    delay = re.search(r"delay:(\d+)ms", tab.locator("#ui-q").get_attribute("hx-trigger") or "")
+    assert delay
+    assert int(delay[1]) <= 100
+
+
+def test_what_is_entered_while_an_answer_is_waited_for_is_one_more_request(tab: Page) -> None:
+    held: list[Route] = []
+    asked: list[str] = []
+
+    def hold_first(route: Route) -> None:
+        asked.append(httpx.URL(route.request.url).params["q"])
+        if len(asked) == 1:
+            held.append(route)
+        else:
+            route.continue_()
+
+    tab.route("**/?q=*", hold_first)
+    tab.goto("/")
+    with tab.expect_request("**/?q=*"):
+        enter(tab, ["hold"], "search")
+    enter(tab, ["hold the", "hold the heavy", "hold the heavy pieces"], "search")
+    assert asked == ["hold"]
+    held[0].continue_()
+    tab.wait_for_url("**/?q=hold*pieces")
+    assert asked == ["hold", "hold the heavy pieces"]
 
 
 def test_the_keyboard_goes_through_results_and_opens_one(tab: Page) -> None:

@@ -141,6 +141,7 @@ class Site:
             form=form or {},
             address=f"{request.url.scheme}://{request.url.netloc}",
             partial="hx-request" in request.headers,
+            current=request.headers.get("hx-current-url", ""),
         )
 
 

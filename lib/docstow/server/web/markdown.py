@@ -10,7 +10,7 @@ import html
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any
 
 import nh3
@@ -135,7 +135,7 @@ def code(text: str, language: str, link: Callable[[str], str] | None = None) -> 
     """
     if len(text) > _MOST_HIGHLIGHTED:
         return Markup.escape(text)
-    shown = highlight(text, _lexer(language), HtmlFormatter(nowrap=True)).rstrip("\n")
+    shown = highlight(text, _lexer(language), _formatter()).rstrip("\n")
     if link is not None:
         shown = _link_names(shown, link)
     return Markup(shown)  # noqa: S704 - the formatter escapes
@@ -149,6 +149,12 @@ def _link_names(shown: str, link: Callable[[str], str]) -> str:
         return f'<a class="{match[1]}" href="{html.escape(to)}">{match[2]}</a>'
 
     return re.sub(r'<span class="(n|nc|nb|kt|ne)">([A-Z]\w*)</span>', linked, shown)
+
+
+@cache
+def _formatter() -> HtmlFormatter[str]:
+    """Return what marks the parts of code; making one takes as long as a signature does."""
+    return HtmlFormatter(nowrap=True)
 
 
 @lru_cache(maxsize=64)

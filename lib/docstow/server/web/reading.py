@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
-from urllib.parse import unquote, urljoin
+from urllib.parse import unquote, urljoin, urlsplit
 
 from starlette.responses import Response
 from starlette.routing import compile_path
@@ -53,33 +53,25 @@ def home(visit: Visit) -> Response:
     """Return what a search finds, or what there is where nothing is asked."""
     query = visit.query.get("q", "").strip()[:_LONGEST_QUERY]
     kind = visit.query.get("in", "")
-    if not query:
-        return render(
-            "results.html" if visit.partial else "home.html",
-            visit,
-            query="",
-            kind=kind,
-            stowed=_list_stowed(visit),
-            sources=_list_sources(visit),
-        )
     of = visit.query.get("of", "")
-    names = []
-    if of:
+    found: dict[str, Any]
+    if not query:
+        found = {"stowed": _list_stowed(visit), "sources": _list_sources(visit)}
+    elif of:
         results, notice = _search_package(visit, query, of)
+        found = {"results": results, "names": [], "notice": notice}
     else:
         results, notice = _search(visit, query, kind)
-        if not kind:
-            names = [each for each in _list_stowed(visit) if _begins(each["name"], query)]
-    return render(
-        "results.html" if visit.partial else "home.html",
-        visit,
-        query=query,
-        kind=kind,
-        of=of,
-        results=results,
-        names=names[:_MOST_NAMES],
-        notice=notice,
-    )
+        names = [] if kind else _list_stowed(visit, query)[:_MOST_NAMES]
+        found = {"results": results, "names": names, "notice": notice}
+    template = "results.html" if visit.partial else "home.html"
+    response = render(template, visit, query=query, kind=kind, of=of, **found)
+    if visit.partial:
+        # A search is one step back, however many letters it has.
+        step = "Replace" if urlsplit(visit.current).path == "/" else "Push"
+        members = {"q": query, "in": kind, "of": of}
+        response.headers[f"HX-{step}-Url"] = addresses.query("/", **members)
+    return response
 
 
 def _begins(name: str, query: str) -> bool:
@@ -175,14 +167,21 @@ def _shorten(markdown: str) -> str:
     return text if len(text) <= _LONGEST_TEXT else f"{text[:_LONGEST_TEXT].rsplit(' ', 1)[0]} …"
 
 
-def _list_stowed(visit: Visit) -> list[dict[str, str]]:
-    """Return all crates and packages that are stowed, each in its newest version."""
+def _list_stowed(visit: Visit, query: str = "") -> list[dict[str, str]]:
+    """Return the crates and packages that are stowed, each in its newest version.
+
+    Args:
+        visit: whose.
+        query: what their names begin with.
+    """
     cards = visit.services.open_catalog().card_set()
     found: dict[tuple[str, str], dict[str, str]] = {}
     for language in languages.documented():
         kinds = (language.kind,) if language.packaged else (LOCAL, "crate")
         for kind in kinds:
             for entry in cards.listed(kind):
+                if not _begins(entry.source.name, query):
+                    continue
                 key = language.name, entry.source.name
                 rival = found.get(key)
                 order = language.versions().order

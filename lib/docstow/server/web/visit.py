@@ -64,6 +64,7 @@ class Visit:
         form: the fields that were sent.
         address: of this server as the browser knows it, such as ``http://127.0.0.1:8000``.
         partial: whether a script asks for the part of the page that changes.
+        current: the address of the page that such a script runs in.
         of_site: the title of the files that the page is one of; empty where a server answers.
     """
 
@@ -75,6 +76,7 @@ class Visit:
     form: Mapping[str, str] = field(default_factory=dict)
     address: str = ""
     partial: bool = False
+    current: str = ""
     of_site: str = ""
 
     @property

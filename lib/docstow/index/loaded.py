@@ -77,6 +77,8 @@ class Index:
         self.profile = profile_of(snapshot.revision.source.kind)
         self._file = file
         self._unpacked: dict[str, Posting] = {}
+        #: What others have made of it and use again, by what made it; it goes with the index.
+        self.made: dict[object, Any] = {}
 
     def __len__(self) -> int:
         return len(self.columns["path"])

@@ -386,8 +386,8 @@ class StatedSuccessors:
         newer = [each for each in ordered if self._order(each) > order][:1]
         indexes = {each: self._library.index(stowed[each]) for each in (version, *older, *newer)}
         # The newest changelog has the lines of all versions.
-        pages = [page for each in (*newer, version, *older) for page in _pages(indexes[each])]
-        history = History(package, pages, indexes[version].names(), upto=version)
+        read = [indexes[each] for each in (*newer, version, *older)]
+        history = _history(package, version, indexes[version], read)
         return [indexes[each] for each in (version, *older)], history
 
     def _stow(self, package: str, version: str) -> Snapshot | None:
@@ -404,6 +404,21 @@ class StatedSuccessors:
         except DocstowError:
             return None
         return found if found.revision.version == version else None
+
+
+def _history(package: str, version: str, index: Index, read: Sequence[Index]) -> History:
+    """Return what was written of a version, from its pages and those of others, the newest first.
+
+    It is kept with the index, for the versions that were read last.
+    """
+    key = package, version, *(each.snapshot.id for each in read)
+    known: tuple[object, History] | None = index.made.get(History)
+    if known is not None and known[0] == key:
+        return known[1]
+    pages = [page for each in read for page in _pages(each)]
+    history = History(package, pages, index.names(), upto=version)
+    index.made[History] = key, history
+    return history
 
 
 def _explain_parameter(finding: Finding, older: Sequence[Index], history: History) -> Finding:
@@ -499,7 +514,7 @@ class StowedCrates:
             if version == here.version or not heads[version].snapshot_id:
                 continue
             if (snapshot := self._snapshots.load(heads[version])) is not None:
-                found.append(CrateNames(self._library.index(snapshot)))
+                found.append(CrateNames.of(self._library.index(snapshot)))
             if len(found) == _MOST_OTHERS:
                 break
         return found
@@ -513,7 +528,7 @@ class StowedCrates:
         except DocstowError as error:
             self.notices.append(f"{package} {version}: {error}")
             return None
-        return CrateNames(self._library.index(stowed.snapshot))
+        return CrateNames.of(self._library.index(stowed.snapshot))
 
     def _wanted(self, name: str) -> tuple[str, str]:
         """Return the package and version that caller, lock file or project mean by a name."""
@@ -535,7 +550,7 @@ class StowedCrates:
             stowed = self._library.stowed(spelling, "", self._target)
             if stowed is not None:
                 self.guessed.append(f"{stowed.name} {stowed.version}")
-                return CrateNames(self._library.index(stowed.snapshot))
+                return CrateNames.of(self._library.index(stowed.snapshot))
         return None
 
 

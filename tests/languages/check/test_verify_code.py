@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from docstow.core.errors import InvalidParameter
+from docstow.index.loaded import Index
 from docstow.languages.projects import Projects
 from docstow.languages.python import check as python_code
 from docstow.languages.python.resolver import PythonResolver
@@ -46,6 +47,29 @@ def test_only_what_is_wrong_is_listed(rust_runtime: Runtime) -> None:
     ]
     whole = call(rust_runtime, code=code, versions={"tokio": "1.43.1"}, all=True)
     assert [row["status"] for row in whole["results"]] == ["ok", "unknown"]
+
+
+def test_what_was_found_out_about_a_crate_is_kept(
+    rust_runtime: Runtime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read: list[int] = []
+    attributes = Index.attributes
+
+    def noted(index: Index, row: int) -> dict[str, Any]:
+        read.append(row)
+        return attributes(index, row)
+
+    stowed = rust_runtime.library.crate("tokio", "1.43.1")
+    rust_runtime.library.index(stowed.snapshot).made.clear()
+    monkeypatch.setattr(Index, "attributes", noted)
+    code = "use tokio::sync::Mutex;\nfn main() { let m = Mutex::new(1); m.lockk(); }\n"
+    answers, counts = [], []
+    for _ in range(2):
+        read.clear()
+        answers.append(call(rust_runtime, code=code, versions={"tokio": "1.43.1"}))
+        counts.append(len(read))
+    assert answers[0] == answers[1]
+    assert counts[1] < 100 < counts[0]
 
 
 def test_a_lock_file_decides_and_its_own_packages_are_nobodys_business(

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 import re
-import time
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +13,7 @@ from docstow.core.errors import InvalidParameter
 from docstow.languages.projects import Projects
 from docstow.languages.shared.boundary import Boundary
 from docstow.tools import Toolbox, read_package
+from settled import settle
 
 
 @pytest.fixture
@@ -78,15 +77,8 @@ def settled(tmp_path: Path) -> Path:
     (modules / "app" / "more.d.ts").write_text("export declare function second(): void;\n")
     asked = {"dependencies": {"app": "1", "more": "1"}}
     (modules.parent / "package.json").write_text(json.dumps(asked))
-    age(modules.parent)
+    settle(modules.parent)
     return modules.parent
-
-
-def age(root: Path) -> None:
-    """Have everything written an hour ago: what has just changed may change again unseen."""
-    ago = time.time() - 3600
-    for each in (root, *root.rglob("*")):
-        os.utime(each, (ago, ago))
 
 
 def opened(root: Path, cache: Path) -> Any:
@@ -134,7 +126,7 @@ def test_an_answer_does_not_depend_on_what_was_asked_before(settled: Path, tmp_p
 def test_the_pages_of_a_text_follow_each_other(settled: Path, tmp_path: Path) -> None:
     names = "".join(f"export declare function f{each}(): void;\n" for each in range(300))
     (settled / "node_modules" / "app" / "more.d.ts").write_text(names)
-    age(settled)
+    settle(settled)
     read, seen, cursor = opened(settled, tmp_path / "cache"), "", ""
     while cursor or not seen:
         page = read(package_name="app", max_tokens=400, cursor=cursor)

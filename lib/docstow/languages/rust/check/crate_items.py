@@ -130,6 +130,12 @@ class CrateNames:
         self.root = "std" if is_standard(path) else path.split("::", 1)[0]
         self.undocumented = _Undocumented(index, self.root)
 
+    @classmethod
+    def of(cls, index: Index) -> CrateNames:
+        """Return the names of an index, with what was found out about them before."""
+        names: CrateNames = index.made.setdefault(cls, cls(index))
+        return names
+
     @property
     def version(self) -> str:
         """The version."""

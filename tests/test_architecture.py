@@ -200,6 +200,7 @@ THREADS = {
     "docstow.cli.interrupt": "ends the process",
     "docstow.core.processes": "read pipes",
     "docstow.core.threads": "in_parallel copies the context; what is periodic is upkeep",
+    "docstow.ingest.job_logs": "of workers",
     "docstow.ingest.preload": "the operator's packages",
     "docstow.ingest.queue": "workers",
     "docstow.ingest.reading": "of workers",
@@ -210,7 +211,7 @@ THREADS = {
     "docstow.server.stdio": "serves the owner alone",
     "docstow.sources.collection": "of workers",
     "docstow.sources.site.browser": "of workers",
-    "docstow.sources.site.crawl": "of workers",
+    "docstow.sources.site.crawl": "copies the context",
     "docstow.store.leases": "of workers",
     "docstow.store.usage": "writes marks",
 }

@@ -442,7 +442,7 @@ class Runtime:
         stowing = StowTask(self.crates, dict.fromkeys(package_kinds(), self.packages))
         tasks: dict[str, Task] = {STOW: stowing, RENEW: self.renewals, SYNC: self.syncs}
         lease_s = self.settings.lease_s
-        return Worker(self.jobs, self.leases, tasks, lease_s=lease_s, clock=_now)
+        return Worker(self.jobs, self.leases, tasks, self.store, lease_s=lease_s, clock=_now)
 
     def sqs_events(self) -> SqsEvents:
         """Return what handles the queue's messages in a function that the queue calls.
@@ -875,6 +875,7 @@ class Runtime:
     @lazy
     def page_services(self) -> PageServices:
         """What pages for people show."""
+        from docstow.ingest import job_logs
         from docstow.server.web.visit import Services
 
         def identify(authorization: str) -> None:
@@ -888,6 +889,7 @@ class Runtime:
             lambda: self.prose,
             lambda: self.catalog,
             lambda: self._source_services,
+            lambda job: job_logs.read(self.store, job),
             lambda job: self.enqueuer.repeat(job),
             lambda: self.upkeep().list_sources(),
             self.metrics,

@@ -29,6 +29,7 @@ LAYOUT = {
     "heads",
     "jobs",
     "leases",
+    "logs",
     "pinned",
     "pushed",
     "snapshots",

@@ -123,7 +123,9 @@ class Bench:
             self.crates,
             self.clock,
         )
-        self.work = Worker(self.jobs, self.leases, {SYNC: task}, lease_s=15, clock=self.clock)
+        self.work = Worker(
+            self.jobs, self.leases, {SYNC: task}, self.store, lease_s=15, clock=self.clock
+        )
         self.site, _ = self.registry.create("site", ROOT)
 
     joins = True

@@ -370,9 +370,8 @@ def test_what_was_done_since_is_not_done_when_a_dead_workers_message_comes(
             return {"state": SUCCESS}
 
     jobs = Jobs(store, lambda: datetime.now(UTC))
-    work = Worker(
-        jobs, Leases(store, "w"), {SYNC: Visit()}, lease_s=5, clock=lambda: datetime.now(UTC)
-    )
+    leases = Leases(store, "w")
+    work = Worker(jobs, leases, {SYNC: Visit()}, store, lease_s=5, clock=lambda: datetime.now(UTC))
     dead, _ = jobs.start("a" * 64, mode)
     jobs.change(dead, state=FAILED, errors=(_abandoned(),))
     second, _ = jobs.start("a" * 64)
@@ -525,7 +524,7 @@ def test_an_unforeseen_error_is_tried_again_and_told_without_its_inside(tmp_path
     store = DirectoryStore(tmp_path)
     jobs = Jobs(store, lambda: datetime.now(UTC))
     leases = Leases(store, "w")
-    work = Worker(jobs, leases, {STOW: Slip()}, lease_s=5, clock=lambda: datetime.now(UTC))
+    work = Worker(jobs, leases, {STOW: Slip()}, store, lease_s=5, clock=lambda: datetime.now(UTC))
     job, _ = jobs.start(subject(STOW, SOURCE), kind=STOW, source=SOURCE)
     for last, state in ((False, QUEUED), (True, FAILED)):
         with pytest.raises(ValueError, match="secret"):

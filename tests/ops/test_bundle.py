@@ -138,7 +138,7 @@ def whole(filled: Path) -> Path:
 
 def objects(runtime: Runtime) -> dict[str, bytes]:
     """Everything in a store that is neither derived nor remembers when things happened."""
-    passing = ("jobs/", "leases/", "catalog/", "sources/", "touched/")
+    passing = ("jobs/", "logs/", "leases/", "catalog/", "sources/", "touched/")
     keys = [each.key for each in runtime.store.list("") if not each.key.startswith(passing)]
     found = {key: runtime.store.get(key) for key in keys}
     return {key: stored.body for key, stored in found.items() if stored is not None}

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import itertools
+import logging
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -104,7 +105,7 @@ def found(runtime: Runtime, what: Callable[[Runtime], None]) -> bool:
 
 
 #: What every ingest writes.
-STORED = {"jobs", "leases", "heads", "blobs", "snapshots", "catalog"}
+STORED = {"jobs", "leases", "logs", "heads", "blobs", "snapshots", "catalog"}
 
 
 @pytest.mark.parametrize(
@@ -120,7 +121,9 @@ def test_the_answer_of_each_write_is_lost_in_turn(
     tmp_path: Path,
     upstream: DocsRs,
     monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
+    caplog.set_level(logging.INFO, "docstow")  # as a server logs
     monkeypatch.setattr(threads, "PARALLEL", 1)  # so that the n-th write is always the same
     lossy, met = Lossy(monkeypatch), list[str]()
 

@@ -247,7 +247,7 @@ class World:
         jobs = self.jobs_on(line)
         leases = Leases(line, "worker", clock=self._now)
         tasks = {STOW: Stow(line, self.trouble, self.knows, self.done)}
-        work = Worker(jobs, leases, tasks, lease_s=LEASE_S, clock=self._now)
+        work = Worker(jobs, leases, tasks, line, lease_s=LEASE_S, clock=self._now)
         answer = SqsEvents(work, cast("SqsQueue", Slot(store, self.post)), MOST).handle(
             {"Records": [record]}, lambda: left_s
         )

@@ -21,7 +21,7 @@ from docstow.core.errors import (
     InvalidParameter,
     PackageNotFound,
 )
-from docstow.ingest import preload
+from docstow.ingest import job_logs, preload
 from docstow.ingest.jobs import EMBEDDING, FAILED, FULL, INCREMENTAL, SUCCESS, Coverage, Job
 from docstow.languages import parse_package
 from docstow.sources import kind_of, kinds, limit_notice
@@ -229,8 +229,8 @@ def ingest_prose(runtime: Runtime, options: argparse.Namespace) -> int:
     }
     created = runtime.toolbox.call("create_source", arguments).structured or {}
     # What goes wrong is printed here; the log of a server would tell it twice more.
-    for name in ("docstow.ingest.worker", "docstow.ingest.queue"):
-        logging.getLogger(name).setLevel(logging.ERROR)
+    for handler in logging.getLogger().handlers:
+        handler.addFilter(_is_left_to_the_log)
     begun = time.monotonic()
     options.interrupts.advice = lambda: (
         "what was stowed before goes on answering; run this again to go on"
@@ -265,6 +265,11 @@ def ingest_prose(runtime: Runtime, options: argparse.Namespace) -> int:
         f"snapshot {job.snapshot_id[:12]}, {took_s:.1f} s",
     )
     return 0
+
+
+def _is_left_to_the_log(record: logging.LogRecord) -> bool:
+    """Return whether a line of the log tells what nothing else here does."""
+    return record.levelno >= logging.ERROR or not record.name.startswith("docstow.ingest.")
 
 
 def _state(job: Job) -> State:
@@ -400,10 +405,11 @@ def _line(job: Job) -> str:
 
 
 def show_job(runtime: Runtime, options: argparse.Namespace) -> int:
-    """Print a job as JSON."""
+    """Print a job and what it has logged, as JSON."""
     job = runtime.jobs.get(options.job)
     notice = limit_notice(job.skipped)
     shown = job.body() | ({"notice": notice} if notice else {})
+    shown["log"] = [str(line) for line in job_logs.read(runtime.store, job)]
     print(json.dumps(shown, indent=1, ensure_ascii=False))
     return 0
 

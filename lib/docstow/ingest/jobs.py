@@ -66,6 +66,8 @@ COUNTS = (
 )
 
 PREFIX = "jobs/"
+#: What jobs have logged; not below their records, as releases before this take all there for one.
+LOGS_PREFIX = "logs/"
 #: So many jobs of a source are kept; a new one removes those that are older.
 KEPT = 100
 #: How often a job goes on after the death of whoever ran it, before it has failed: it may be what
@@ -336,6 +338,7 @@ class Jobs:
                 continue
             for old in keys[: max(len(keys) + 1 - KEPT, 0)]:
                 self._store.delete(old)
+                self._store.delete(log_key(job_id_of(old)))
             return job, True
         raise AssertionError("the last attempt returns or raises")
 
@@ -517,6 +520,16 @@ class Jobs:
             return change(current)
 
         return update(self._store, _key(job.id), _JOB, existing).after or job
+
+
+def log_key(job_id: str) -> str:
+    """Return the key of what a job has logged."""
+    return f"{LOGS_PREFIX}{job_id}.json"
+
+
+def job_id_of(key: str) -> str:
+    """Return the id of the job whose record, or log, has a key."""
+    return key.rpartition("/")[2].removesuffix(".json")
 
 
 def source_of(job: Job) -> Source:

@@ -21,6 +21,7 @@ from docstow.core.model import Recipe, Registration, Revision, Snapshot
 from docstow.index.loaded import Index
 from docstow.ingest.changes import Changes, Former
 from docstow.ingest.crates import CrateTask
+from docstow.ingest.job_logs import conceal
 from docstow.ingest.jobs import (
     COUNTS,
     EMBEDDING,
@@ -94,6 +95,7 @@ class SyncTask:
         try:
             registration = self.registry.get(job.source_id)
             secrets = tuple(registration.headers.values())
+            conceal(secrets)
             if not kind_of(registration.kind).has_pages:
                 return self._sync_crate(registration, job)
             try:

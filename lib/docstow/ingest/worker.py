@@ -18,6 +18,7 @@ from docstow.core.errors import (
     TooManyRequests,
     UnreadableInput,
 )
+from docstow.ingest.job_logs import JobLog
 from docstow.ingest.jobs import (
     ABANDONED,
     FAILED,
@@ -36,6 +37,7 @@ from docstow.store.objects import Conflict
 if TYPE_CHECKING:
     from docstow.ingest.queue import SqsQueue
     from docstow.store.leases import Leases
+    from docstow.store.objects import ObjectStore
 
 log = logging.getLogger(__name__)
 
@@ -92,6 +94,7 @@ class Worker:
         jobs: where they are written down.
         leases: keep two processes from doing one job twice.
         tasks: what each kind of job does.
+        store: where the lines are kept that a job logs.
         lease_s: how long the lease of a process that died is held.
         clock: the time, with its zone.
     """
@@ -101,6 +104,7 @@ class Worker:
         jobs: Jobs,
         leases: Leases,
         tasks: Mapping[str, Task],
+        store: ObjectStore,
         *,
         lease_s: float,
         clock: Callable[[], datetime],
@@ -108,9 +112,10 @@ class Worker:
         self._jobs = jobs
         self._leases = leases
         self._tasks = tasks
+        self._store = store
         self._lease_s = lease_s
         self._clock = clock
-        self._running: dict[str, Job] = {}
+        self._running: dict[str, tuple[Job, JobLog]] = {}
 
     @auth.calling(auth.OWNER)
     def handle(self, message: Message, *, last: bool = True) -> Job | None:
@@ -151,9 +156,11 @@ class Worker:
             job = self._jobs.change(job, **begun)
             if not job.active:
                 return job
-            self._running[job.id] = job
+            lines = JobLog(self._store, job.id)
+            self._running[job.id] = (job, lines)
             try:
-                return self._perform(task, job, last=last)
+                with lines.kept():
+                    return self._perform(task, job, last=last)
             finally:
                 self._running.pop(job.id, None)
 
@@ -167,8 +174,9 @@ class Worker:
             StoreError: the store cannot be written.
         """
         stopped = []
-        for job in list(self._running.values()):
+        for job, lines in list(self._running.values()):
             error = with_error(job, ABANDONED, "", "It was stopped before its end; start it again.")
+            lines.write()
             with contextlib.suppress(JobNotFound):
                 stopped.append(self._jobs.change(job, state=FAILED, **error))
         self._leases.release_all()
@@ -182,6 +190,7 @@ class Worker:
         return self._jobs.repeat(job)[0]
 
     def _perform(self, task: Task, job: Job, *, last: bool) -> Job:
+        log.info("the job %s begins: %s %s", job.id, job.kind, job.lease)
         try:
             fields = task.perform(job)
         except Busy:
@@ -193,6 +202,8 @@ class Worker:
             if retry:
                 raise  # so that the message comes again, or goes where failures are kept
             return self._jobs.stored(job.id)
+        log.info("the job %s is done", job.id)
+        self._write_lines(job.id)
         return self._jobs.change(job, **fields)
 
     def out_of_time(self, message: Message, *, last: bool) -> None:
@@ -208,9 +219,18 @@ class Worker:
     def _give_up(
         self, job: Job, kind: str, message: str, details: Mapping[str, Any], *, last: bool
     ) -> None:
-        log.warning("the job %s %s: %s", job.id, "failed" if last else "is tried again", message)
+        running = self._running.get(job.id)
+        with running[1].taking() if running else contextlib.nullcontext():  # for any thread
+            told = "failed" if last else "is tried again"
+            log.warning("the job %s %s: %s", job.id, told, message)
+        self._write_lines(job.id)
         state = FAILED if last else QUEUED
         self._jobs.change(job, state=state, **with_error(job, kind, "", message, details))
+
+    def _write_lines(self, job_id: str) -> None:
+        """Write what a job has logged, before its record says that it has ended."""
+        if (running := self._running.get(job_id)) is not None:
+            running[1].write()
 
 
 class SqsEvents:

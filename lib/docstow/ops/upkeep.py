@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from docstow.core.errors import DocstowError, StoreError
 from docstow.core.model import Head, Registration, Snapshot
+from docstow.ingest.jobs import LOGS_PREFIX, job_id_of
 from docstow.ops.audit import Fault, Verified, repair, verify
 from docstow.ops.evict import StoredSource, evict, list_sources
 from docstow.ops.sweep import GRACE, Swept, sweep
@@ -235,6 +236,7 @@ class Upkeep:
         repairs = {
             "sources/": "",
             "jobs/": "it is deleted: nobody can read how that job went",
+            LOGS_PREFIX: "it is deleted: nobody can read what that job logged",
             "pinned/": "it is deleted: the source is evicted as others are",
         }
         for prefix, how in repairs.items():
@@ -287,15 +289,19 @@ class Refresh:
 
 
 def clean_up(store: ObjectStore, now: datetime) -> dict[str, int]:
-    """Delete jobs, leases and marks that are of no interest any more; return how many of each.
+    """Delete jobs, logs, leases and marks that are of no interest any more; return how many.
 
     Args:
         store: what to clean up.
         now: by the store's clock.
     """
     day = (now - USAGE_KEPT).date().isoformat()
+    # Before the jobs: of a log that is listed here the record was there.
+    logs = [entry.key for entry in store.list(LOGS_PREFIX)]
+    former, kept = _find_former_jobs(store, now - JOBS_KEPT)
     old = {
-        "jobs": list(_find_former_jobs(store, now - JOBS_KEPT)),
+        "jobs": former,
+        "logs": [key for key in logs if job_id_of(key) not in kept],
         "leases": [e.key for e in store.list("leases/") if e.modified < now - LEASES_KEPT],
         "touched": [e.key for e in store.list(TOUCHED_PREFIX) if e.key.split("/")[1] < day],
     }
@@ -304,11 +310,12 @@ def clean_up(store: ObjectStore, now: datetime) -> dict[str, int]:
     return {kind: len(found) for kind, found in old.items()}
 
 
-def _find_former_jobs(store: ObjectStore, oldest: datetime) -> Iterator[str]:
-    """Yield the keys of old jobs, those left out that are the newest of their source."""
+def _find_former_jobs(store: ObjectStore, oldest: datetime) -> tuple[list[str], set[str]]:
+    """Return the keys of old jobs but the newest of each source, and the ids of all others."""
     entries = list(store.list("jobs/"))
-    newest = {entry.key.rpartition("-")[0]: entry.key for entry in entries}.values()
-    yield from (e.key for e in entries if e.modified < oldest and e.key not in newest)
+    newest = set({entry.key.rpartition("-")[0]: entry.key for entry in entries}.values())
+    former = [e.key for e in entries if e.modified < oldest and e.key not in newest]
+    return former, {job_id_of(e.key) for e in entries} - set(map(job_id_of, former))
 
 
 def drop_deleted(store: ObjectStore, registry: Registry, now: datetime, grace: timedelta) -> int:

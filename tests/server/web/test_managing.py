@@ -97,6 +97,7 @@ def test_a_job_that_failed_is_begun_again(
     assert runtime.sync.wait(job.id, 60).state == "failed"
     page = client.get(f"/ui/jobs/{job.id}").text
     assert "Begin it again" in page
+    assert f"the job {job.id} failed: " in page.partition('id="ui-log"')[2]
     folder.mkdir()
     (folder / "a.md").write_text("# A\n\nHere.\n", "utf-8")
     answer = client.post(f"/ui/jobs/{job.id}/redrive", headers=sent_by(url))

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from anyio import sleep, to_thread
@@ -21,6 +22,7 @@ from docstow.sources import registrable
 from docstow.tools.sources import describe_job
 
 if TYPE_CHECKING:
+    from docstow.ingest.job_logs import Line
     from docstow.ingest.jobs import Job
     from docstow.server.web.visit import Visit
 
@@ -135,7 +137,8 @@ def jobs(visit: Visit) -> Response:
 
 def job(visit: Visit) -> Response:
     """Return a job: how far it is, what it counts, what went wrong."""
-    return render("job.html", visit, **_describe(visit, _find(visit)))
+    found = _find(visit)
+    return render("job.html", visit, **_describe(visit, found), logged=visit.services.logged(found))
 
 
 def redrive(visit: Visit) -> Response:
@@ -164,10 +167,16 @@ def _describe(visit: Visit, found: Job) -> dict[str, Any]:
 
 async def job_events(visit: Visit) -> Response:
     """Return a stream of events: the state of a job as HTML, each time that it has changed."""
+    written: datetime | None = None
+    logged: Sequence[Line] = ()
 
     def look() -> tuple[str, bool]:
+        nonlocal written, logged
         found = _find(visit)
-        return fragment("progress.html", visit, **_describe(visit, found)), found.active
+        if found.heartbeat != written:
+            written, logged = found.heartbeat, visit.services.logged(found)
+        shown = fragment("progress.html", visit, **_describe(visit, found), logged=logged)
+        return shown, found.active
 
     # What is refused is refused before the stream begins.
     first = await to_thread.run_sync(look)

@@ -12,6 +12,7 @@ from docstow.core.errors import DocstowError
 
 if TYPE_CHECKING:
     from docstow.index.catalog import Catalog
+    from docstow.ingest.job_logs import Line
     from docstow.ingest.jobs import Job
     from docstow.library import Library
     from docstow.library.prose import Prose
@@ -30,6 +31,7 @@ class Services:
         open_prose: opens the pages of sources.
         open_catalog: opens the list of what is stowed.
         open_sources: opens the sources and their jobs.
+        logged: reads what a job has logged, as far as the caller may see it.
         repeat: begins again what a job that failed was to do.
         stored: lists what the store holds of each source.
         metrics: counts the calls.
@@ -43,6 +45,7 @@ class Services:
     open_prose: Callable[[], Prose]
     open_catalog: Callable[[], Catalog]
     open_sources: Callable[[], SourceServices]
+    logged: Callable[[Job], Sequence[Line]]
     repeat: Callable[[Job], Job]
     stored: Callable[[], Sequence[StoredSource]]
     metrics: Metrics

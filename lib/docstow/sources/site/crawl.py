@@ -6,7 +6,9 @@ import re
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextvars import copy_context
 from dataclasses import dataclass, replace
+from functools import partial
 from urllib.parse import urlsplit
 
 from docstow.core.errors import DocstowError, Forbidden, InvalidParameter, UpstreamError
@@ -227,7 +229,9 @@ class Crawl:
                 continue
             self._requests_left -= 1
             known = None if self._pages.render else self._known.get(visit.url)
-            window.append((visit, pool.submit(self._pages.fetch, visit.url, delay_s, known)))
+            fetch = partial(self._pages.fetch, visit.url, delay_s, known)
+            # In this context, so that what it logs is of this job.
+            window.append((visit, pool.submit(copy_context().run, fetch)))
 
     def _evaluate(self, visit: Visit, outcome: Outcome) -> Iterator[Event]:
         match outcome:

@@ -18,7 +18,7 @@ VENV = $(PYTHON) -m venv
 INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check --progress-bar off
 endif
 
-.PHONY: install serve test test-fast fuzz soak lint infra sam-local pin-base format eval fit fidelity bench bench-gate simulate clean lock sbom audit mcpb
+.PHONY: install serve test test-fast fuzz soak lint infra sam-local pin-base format eval clients fit fidelity bench bench-gate simulate clean lock sbom audit mcpb
 
 install: .venv/installed
 
@@ -111,6 +111,10 @@ pin-base:
 format: .venv/installed-dev
 	$(BIN)/python -m ruff check --fix .
 	$(BIN)/python -m ruff format .
+
+# CLIENTS: interpreters whose environments have fastmcp, langchain-mcp-adapters or openai-agents.
+clients: .venv/installed-dev
+	PYTHONPATH=lib:tests:tests/support $(BIN)/python -m conformance.clients $(CLIENTS)
 
 # What the ranking is worth; needs the corpus beside this checkout.
 eval: .venv/installed-dev

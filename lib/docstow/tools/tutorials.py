@@ -51,6 +51,10 @@ def tutorial(name: str) -> dict[str, Any]:
 
 
 _SITE = "https://docs.example/"
+_LOCK = (
+    '[[package]]\nname="stowage"\nversion="0.1.0"\ndependencies=["rope"]\n'
+    '[[package]]\nname="rope"\nversion="1.0.0"'
+)
 _CHUNK = {"chunk_id": "CHUNK_ID"}
 
 #: By the names of tools.
@@ -121,10 +125,16 @@ TUTORIALS: Mapping[str, Tutorial] = {
         ("The best one of a version", {"package": "stowage@0.1.0", "query": "load a hold", "k": 1}),
     ),
     "get_dependencies": Tutorial(
-        "JSON: results with name, requirement, kind, features; with depth their versions as a tree",
-        ("What it depends on", {"package": "stowage"}),
-        ("Only what it runs with", {"package": "stowage", "kinds": ["normal"]}),
-        ("The tree as a diagram", {"package": "stowage", "depth": 3, "graph": True}),
+        "JSON: results with requirement, kind and resolved version; the tree",
+        ("What it depends on, by a lock file", {"package": "stowage", "lockfile": _LOCK}),
+        (
+            "Only what it runs with",
+            {"package": "stowage", "lockfile": _LOCK, "kinds": ["normal"]},
+        ),
+        (
+            "The tree as a diagram",
+            {"package": "stowage", "lockfile": _LOCK, "depth": 3, "graph": True},
+        ),
     ),
     "find_implementations": Tutorial(
         "JSON: results with the trait, the type and the impl's header; total counts all",
@@ -188,7 +198,7 @@ TUTORIALS: Mapping[str, Tutorial] = {
             "In 600 tokens, for the versions of a lock file",
             {
                 "question": "stowage: load a hold",
-                "lockfile": '[[package]]\nname = "stowage"\nversion = "0.1.0"',
+                "lockfile": _LOCK,
                 "max_tokens": 600,
             },
         ),

@@ -25,6 +25,7 @@ from docstow.core.threads import limit_blas
 from docstow.core.visibility import SEPARATOR
 from docstow.embedding import parse_choice
 from docstow.ingest import preload
+from docstow.languages import parse_package
 from docstow.server import command_line
 from docstow.sources import kind_of
 
@@ -238,13 +239,14 @@ def _exported(runtime: Runtime, word: str, form: str) -> Export:
 
 
 def _find_index(runtime: Runtime, word: str, form: str) -> tuple[Index, str]:
-    """Return the tables of a registered source of pages, else of a crate, and what it is called."""
+    """Return the tables of a source of pages, a crate or a package, and what it is called."""
     from docstow.ops.export import ITEM_FORMATS
 
     try:
         registration = runtime.registry.get(word)
     except SourceNotFound:
-        if form not in (*ITEM_FORMATS, "site") or "/" in word:
+        path = "/" in word and not re.match(r"\w+:(?!/)", word)
+        if form not in (*ITEM_FORMATS, "site") or path:
             raise
     else:
         if kind_of(registration.kind).has_pages:
@@ -253,11 +255,13 @@ def _find_index(runtime: Runtime, word: str, form: str) -> tuple[Index, str]:
                 raise SnapshotNotFound(f"{registration.title} was never synced; ingest it first.")
             return runtime.prose.index(snapshot), registration.title
         word = registration.uri
-    name, _, requirement = word.partition("@")
-    snapshot = runtime.crates.ensure(name, requirement)
-    return runtime.library.index(
-        snapshot
-    ), f"{snapshot.revision.source.name} {snapshot.revision.version}"
+    named = parse_package(word, "SOURCE")
+    if named.language is not None and named.language.packaged:
+        snapshot = runtime.library.package(named.language, named.name, named.requirement).snapshot
+    else:
+        snapshot = runtime.crates.ensure(named.name, named.requirement)
+    title = f"{snapshot.revision.source.name} {snapshot.revision.version}"
+    return runtime.library.index(snapshot), title
 
 
 def _fetch_model(runtime: Runtime, options: argparse.Namespace) -> int:

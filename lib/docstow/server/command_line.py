@@ -141,7 +141,10 @@ def parser(*, settings_in_help: bool = True) -> argparse.ArgumentParser:
             "export",
             parents=[common],
             **_help(
-                "write docs to files", "export serde --format llms", "export tokio@1.40 --into -"
+                "write docs to files",
+                "export serde --format llms",
+                "export tokio@1.40 --into -",
+                "export npm:zod --format site",
             ),
         )
     )
@@ -512,13 +515,13 @@ def _add_look(
 
 
 def _add_export(command: argparse.ArgumentParser) -> None:
-    command.add_argument("source", metavar="CRATE[@VERSION|@REQUIREMENT]|ID|URI|TITLE")
+    command.add_argument("source", metavar="PACKAGE[@VERSION|@REQUIREMENT]|ID|URI|TITLE")
     command.add_argument("--format", choices=_EXPORTS, default="jsonl")
     command.add_argument(
         "--into",
         type=Path,
         metavar="DIR|FILE",
-        help="default: CRATE-VERSION.jsonl, or a folder CRATE-VERSION; - for stdout",
+        help="default: NAME-VERSION.jsonl, or a folder NAME-VERSION; - for stdout",
     )
     command.add_argument("--force", action="store_true", help="replace an earlier export")
     command.add_argument(

@@ -110,8 +110,9 @@ def test_a_job_that_failed_is_begun_again(
 
 def test_the_store_shows_sizes_and_the_calls_of_the_last_hour(client: httpx.Client) -> None:
     page = client.get("/ui/store").text
-    assert page.count("<svg") == 4
-    assert "local/stowage/0.1.0" in page
+    assert page.count('<svg class="plot wide"') == 2
+    assert page.count('<table class="bars"') == 2
+    assert "stowage 0.1.0</a>" in page
     assert "<code>list_sources</code>" in page
 
 

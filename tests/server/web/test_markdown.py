@@ -44,10 +44,19 @@ def test_headings_stand_below_the_page_s_own_and_are_named_once_each() -> None:
     assert [(each.level, each.text, each.anchor) for each in found.headings] == [
         (1, "Errors", "errors"),
         (2, "Errors", "errors-1"),
-        (1, "Safe & sound", "safe-sound"),
+        (1, "Safe & sound", "safe--sound"),
     ]
     assert '<h2 id="errors">' in found.html
     assert '<h3 id="errors-1">' in found.html
+
+
+def test_headings_keep_the_fragments_of_where_the_text_comes_from() -> None:
+    text = "# Ship\n\n## Load\n\n```md\n## Load\n```\n\n## `Hold`\n\n## Load\n\n## UI main\n"
+    found = render(text, anchors=["", "loading", "the.Hold", "", "ui-main"])
+    assert [each.anchor for each in found.headings] == [
+        *("ship", "loading", "the.Hold", "load", "text-ui-main")
+    ]
+    assert [each.anchor for each in render("## UI main").headings] == ["text-ui-main"]
 
 
 def test_links_lead_where_the_caller_says_and_tell_other_sites_nothing() -> None:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
 from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
@@ -15,6 +18,7 @@ from docstow.runtime import Runtime
 from docstow.server.clients import CLIENTS
 from docstow.server.web import plots
 from paths import FIXTURES
+from servers.docs_rs import DocsRs
 from servers.web import serve
 
 CARGO = """[package]
@@ -33,6 +37,59 @@ name = "stowage"
 version = "0.1.0"
 source = "registry+https://github.com/rust-lang/crates.io-index"
 """
+
+
+def need(name: str, req: str, *features: str, optional: bool = True) -> dict[str, Any]:
+    line = {"name": name, "req": req, "features": list(features), "optional": optional}
+    return line | {"kind": "normal", "default_features": False, "target": None, "package": None}
+
+
+#: What the index of crates.io says of regex 1.11.1 and of what it needs, without tests' needs.
+REGEX: dict[tuple[str, str], dict[str, Any]] = {
+    ("regex", "1.11.1"): {
+        "deps": [
+            need("aho-corasick", "^1.0.0"),
+            need("memchr", "^2.6.0"),
+            need(
+                "regex-automata",
+                *("^0.4.8", "alloc", "syntax", "meta", "nfa-pikevm"),
+                optional=False,
+            ),
+            need("regex-syntax", "^0.8.5", optional=False),
+        ],
+        "features": {
+            "default": ["std", "perf", "unicode", "regex-syntax/default"],
+            "std": ["aho-corasick?/std", "memchr?/std", "regex-automata/std", "regex-syntax/std"],
+            "perf": ["perf-literal"],
+            "perf-literal": ["dep:aho-corasick", "dep:memchr", "regex-automata/perf-literal"],
+            "unicode": ["regex-automata/unicode", "regex-syntax/unicode"],
+        },
+    },
+    ("regex-automata", "0.4.9"): {
+        "deps": [
+            need("aho-corasick", "^1.0.0"),
+            need("memchr", "^2.6.0"),
+            need("regex-syntax", "^0.8.5"),
+        ],
+        "features": {
+            "alloc": [],
+            "std": ["regex-syntax?/std", "memchr?/std", "aho-corasick?/std", "alloc"],
+            "syntax": ["dep:regex-syntax", "alloc"],
+            "meta": ["syntax", "nfa-pikevm"],
+            "nfa-pikevm": [],
+            "perf-literal": ["dep:memchr", "dep:aho-corasick"],
+            "unicode": ["regex-syntax?/unicode"],
+        },
+    },
+    ("regex-syntax", "0.8.5"): {
+        "features": {"default": ["std", "unicode"], "std": [], "unicode": []}
+    },
+    ("aho-corasick", "1.1.3"): {
+        "deps": [need("memchr", "^2.4")],
+        "features": {"default": ["std"], "std": ["memchr?/std"]},
+    },
+    ("memchr", "2.7.4"): {"features": {"default": ["std"], "std": ["alloc"], "alloc": []}},
+}
 
 
 @pytest.fixture(scope="module")
@@ -114,9 +171,35 @@ def test_lines_are_copied(tab: Page, url: str) -> None:
     assert copied == f'[mcp_servers.docstow]\nurl = "{url}/mcp"'
 
 
+def test_dependencies_of_real_records_are_drawn_and_lead_on(tmp_path: Path) -> None:
+    none = tmp_path / "none"
+    none.mkdir()
+    with DocsRs(none, overrides=REGEX) as server:
+        settings = {
+            "store": f"{tmp_path}/store",
+            "cache": f"{tmp_path}/cache",
+            "docs_rs_url": server.url,
+            "crates_index_url": server.index_url,
+            "retries": 0,
+        }
+        with contextlib.closing(Runtime(load(settings, {}))) as made, serve(made.app) as url:
+            page = httpx.get(f"{url}/ui/dependencies?package=regex&version=1.11.1", timeout=60).text
+    drawn = page.partition("<svg")[2].partition("</svg>")[0]
+    linked = re.findall(r'<a href="/ui/rust/([^"]+)"><rect', drawn)
+    assert linked == [
+        "regex/1.11.1",
+        *("aho-corasick/1.1.3", "memchr/2.7.4", "regex-automata/0.4.9", "regex-syntax/0.8.5"),
+    ]
+    # Four of its own; those of its dependencies lie as deep as what they lead to.
+    assert drawn.count("<path") >= 4
+    rows = re.findall(r"<tbody>(.*?)</tbody>", page, re.DOTALL)[0]
+    assert "<code>^0.4.8</code>" in rows
+    assert "alloc, syntax, meta, nfa-pikevm" in rows
+
+
 def test_pictures_escape_what_they_name() -> None:
-    bar = str(plots.bars("<t>", [plots.Bar("<a>", 3, "<b>", '"x'), plots.Bar("b", 0, "0")]))
-    assert "<a>" not in bar
+    bar = str(plots.bars("<t>", [plots.Bar("<a>::c", 3, "<b>", '"x'), plots.Bar("b", 0, "0")]))
+    assert "&lt;a&gt;::<wbr>c" in bar
     assert "<b>" not in bar
     assert 'aria-label="&lt;t&gt;"' in bar
     nodes = [plots.Node("a 1", 0, ["b 2", "c 3"]), plots.Node("b 2", 1, ["a 1"], "/b")]

@@ -143,8 +143,13 @@ def package(visit: Visit) -> Response:
     rows = _roots(index, summary)
     docs = _docs(opened, rows[0]) if rows else None
     read = _read(index, rows[0]) if rows else None
-    groups = members.group_members(index, read) if read else []
+    groups = members.group_members(index, read, set()) if read else []
     contents = [*docs.headings, *members.contents(groups)] if docs else []
+    tree = _tree(visit, asked)
+    # A crate's root lists its modules; of other packages they stand below what it says of itself.
+    listed = tree if read is None or read.document.kind == "page" else []
+    if listed:
+        contents.append(Heading(1, "Modules", "ui-modules"))
     return render(
         "package.html",
         visit,
@@ -154,8 +159,8 @@ def package(visit: Visit) -> Response:
         docs=docs,
         groups=groups,
         base=read.document.url if read else "",
-        root=read.document.kind if read else "",
-        tree=_tree(visit, asked),
+        tree=tree,
+        listed=listed,
     )
 
 
@@ -185,9 +190,10 @@ def item(visit: Visit) -> Response:
         return RedirectResponse(opened.at(path), 307)
     items = []
     contents = []
+    taken: set[str] = set()
     for row in rows:
-        read, docs = _read(index, row), _docs(opened, row)
-        groups = members.group_members(index, read)
+        read, docs = _read(index, row), _docs(opened, row, taken)
+        groups = members.group_members(index, read, taken)
         contents += [*docs.headings, *members.contents(groups)]
         items.append((read, docs, groups))
     kinds = {read.document.kind for read, _, _ in items}
@@ -221,10 +227,12 @@ def _read(index: Index, row: int) -> ItemPage:
     return read_item(index, row)
 
 
-def _docs(opened: _Opened, row: int) -> Rendered:
+def _docs(opened: _Opened, row: int, taken: set[str] | None = None) -> Rendered:
     document = opened.index.document(row)
     language = str(document.attributes.get("language", opened.language.name))
-    return render_text(document.text, language=language, link=opened.link(document.url))
+    return render_text(
+        document.text, language=language, link=opened.link(document.url), taken=taken
+    )
 
 
 def _crumbs(opened: _Opened, path: str) -> Iterator[tuple[str, str]]:

@@ -11,12 +11,14 @@ from typing import TYPE_CHECKING, Any
 from anyio import sleep, to_thread
 from starlette.responses import RedirectResponse, Response, StreamingResponse
 
+from docstow import languages
 from docstow.core import auth
 from docstow.core.errors import DocstowError, InvalidParameter, Unauthorized
+from docstow.core.model import CRATE, LOCAL
 from docstow.ingest.jobs import FAILED
 from docstow.server import sessions
 from docstow.server.sessions import ROOT
-from docstow.server.web import plots
+from docstow.server.web import addresses, plots
 from docstow.server.web.templates import fragment, render
 from docstow.sources import registrable
 from docstow.tools.sources import describe_job
@@ -24,6 +26,7 @@ from docstow.tools.sources import describe_job
 if TYPE_CHECKING:
     from docstow.ingest.job_logs import Line
     from docstow.ingest.jobs import Job
+    from docstow.ops.evict import StoredSource
     from docstow.server.web.visit import Visit
 
 #: Jobs of a source and of all that are listed, and the largest sources.
@@ -224,7 +227,7 @@ def store(visit: Visit) -> Response:
         count=len(stored),
         largest=plots.bars(
             "The largest sources",
-            [plots.Bar(each.source.key, each.bytes, plots.size(each.bytes)) for each in largest],
+            [_bar(visit, each) for each in largest],
         ),
         ages=plots.bars(
             "Bytes by the month of the last use",
@@ -244,6 +247,21 @@ def store(visit: Visit) -> Response:
         tools=tools,
         tokens=visit.services.tokens if whole else (),
     )
+
+
+def _bar(visit: Visit, stored: StoredSource) -> plots.Bar:
+    """Return the bar of a source, which leads to its page."""
+    source, told = stored.source, plots.size(stored.bytes)
+    language = languages.of_kind(source.kind)
+    if language is not None or source.kind in (CRATE, LOCAL):
+        name = (language or languages.RUST).name
+        href = addresses.package(name, source.name, source.version)
+        return plots.Bar(f"{source.name} {source.version}", stored.bytes, told, href)
+    registration = visit.services.open_sources().registry.find(source.name)
+    if registration is None:
+        return plots.Bar(source.key, stored.bytes, told)
+    href = f"{ROOT}/sources/{registration.id}"
+    return plots.Bar(registration.title or registration.uri, stored.bytes, told, href)
 
 
 def mint(visit: Visit) -> Response:

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import Any
@@ -20,6 +21,7 @@ from pygments.formatters import HtmlFormatter
 from pygments.lexers import TextLexer, get_lexer_by_name
 from pygments.util import ClassNotFound
 
+from docstow.text.headings import find_headings, slugs
 from docstow.text.markdown import block_language, visible_lines
 
 #: Elements that may stand in a page; what others hold is kept, but for scripts and styles.
@@ -46,12 +48,13 @@ _MOST_HIGHLIGHTED = 40_000
 _NAMES = {"jsonc": "json"}
 
 _HEADING = re.compile(r"<h([1-6])>(.*?)</h\1>", re.DOTALL)
+#: What pictures and scripts leave behind.
+_EMPTY = re.compile(r"<(p|div|h[1-6])>(?:\s|<br>|&nbsp;|\xa0)*</\1>")
 _CODE = re.compile(r'<pre><code(?: class="(?:language-)?([^"]*)")?>(.*?)</code></pre>', re.DOTALL)
 _LINK = re.compile(r'<a href="([^"]*)"')
 _IMAGE = re.compile(r'<img(?: alt="([^"]*)")?>')
 _TABLE = re.compile(r"<table>.*?</table>", re.DOTALL)
 _TAG = re.compile(r"<[^>]*>")
-_NO_ANCHOR = re.compile(r"[^\w-]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +83,13 @@ class Rendered:
 
 
 def render(
-    text: str, *, language: str = "", link: Callable[[str], str] = str, below: int = 1
+    text: str,
+    *,
+    language: str = "",
+    link: Callable[[str], str] = str,
+    below: int = 1,
+    anchors: Sequence[str] = (),
+    taken: set[str] | None = None,
 ) -> Rendered:
     """Return a text of Markdown as HTML.
 
@@ -89,6 +98,9 @@ def render(
         language: of code blocks that name none.
         link: returns where an address leads to.
         below: the level of the heading that the text stands under; its own are below that.
+        anchors: the fragments that the headings of the text have where it comes from, one for each
+            of :func:`~docstow.text.headings.find_headings`; empty for those without.
+        taken: the fragments that the page has already; those of the text are added.
     """
     body = nh3.clean(
         _parse(text),
@@ -99,16 +111,21 @@ def render(
         clean_content_tags={"script", "style", "iframe", "object", "svg", "math"},
     )
     headings: list[Heading] = []
+    seen = set() if taken is None else taken
+    named = _name_headings(text, anchors)
     highest = min((int(level) for level in re.findall(r"<h([1-6])>", body)), default=1)
 
     def head(match: re.Match[str]) -> str:
         shown = html.unescape(_TAG.sub("", match[2])).strip()
         level = int(match[1])
-        anchor = _anchor(shown, {each.anchor for each in headings})
+        title = " ".join(shown.split())
+        wanted = named[title].popleft() if named.get(title) else ""
+        anchor = _anchor(wanted or slugs([shown])[0], seen)
         headings.append(Heading(level, shown, anchor))
         number = min(6, level - highest + below + 1)
         return f'<h{number} id="{html.escape(anchor)}">{match[2]}</h{number}>'
 
+    body = _EMPTY.sub("", _EMPTY.sub("", body))  # what held a picture in another element
     body = _CODE.sub(lambda each: _code_block(each, language), body)
     body = _HEADING.sub(head, body)
     body = _LINK.sub(lambda each: _anchor_tag(link(html.unescape(each[1]))), body)
@@ -192,11 +209,25 @@ def _code_block(match: re.Match[str], language: str) -> str:
     return f'<pre class="code" tabindex="0"><code>{shown}</code></pre>'
 
 
-def _anchor(text: str, taken: set[str]) -> str:
-    plain = _NO_ANCHOR.sub("-", text.lower()).strip("-") or "section"
+def _name_headings(text: str, anchors: Sequence[str]) -> dict[str, deque[str]]:
+    """Return the fragments of headings by their titles, in the order of the text."""
+    found: dict[str, deque[str]] = {}
+    headings = find_headings(text) if anchors else ()
+    if len(headings) == len(anchors):
+        for heading, anchor in zip(headings, anchors, strict=True):
+            title = " ".join(heading.title.replace("`", "").split())
+            found.setdefault(title, deque()).append(anchor)
+    return found
+
+
+def _anchor(wanted: str, taken: set[str]) -> str:
+    plain = "-".join(wanted.split()) or "section"
+    # Those of the page itself begin so.
+    plain = f"text-{plain}" if plain.startswith("ui-") else plain
     anchor, number = plain, 1
     while anchor in taken:
         anchor, number = f"{plain}-{number}", number + 1
+    taken.add(anchor)
     return anchor
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from docstow.index.render import HEADINGS
@@ -40,7 +40,7 @@ class Group:
     below: bool = False
 
 
-def group_members(index: Index, read: ItemPage) -> list[Group]:
+def group_members(index: Index, read: ItemPage, taken: set[str]) -> list[Group]:
     """Return the members of an item as rustdoc has them.
 
     A trait's methods are those that must be written and those that come with it; a type's are those
@@ -49,6 +49,7 @@ def group_members(index: Index, read: ItemPage) -> list[Group]:
     Args:
         index: the item's.
         read: the item's.
+        taken: the fragments that the page has already; those of the members are added.
     """
     found: list[Group] = []
     for kind, listed in read.grouped:
@@ -56,7 +57,15 @@ def group_members(index: Index, read: ItemPage) -> list[Group]:
             found += _methods(index, listed, of_trait=read.document.kind == "trait")
         else:
             found.append(_group(HEADINGS[kind], f"ui-{kind}", listed))
-    return found
+    return [_free(each, taken) for each in found]
+
+
+def _free(group: Group, taken: set[str]) -> Group:
+    """Return a group without fragments that another item of the page has."""
+    anchor = group.anchor if group.anchor not in taken or group.below else f"{group.anchor}-1"
+    members = [(each, "" if name in taken else name) for each, name in group.members]
+    taken |= {anchor, *(name for _, name in members if name)}
+    return replace(group, anchor=anchor, members=members)
 
 
 def _group(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -9,7 +10,6 @@ from markupsafe import Markup
 
 _WIDTH = 640
 _ROW = 20
-_LABEL = 200
 _HEIGHT = 72
 
 
@@ -25,28 +25,26 @@ class Bar(NamedTuple):
 def bars(title: str, rows: Sequence[Bar]) -> Markup:
     """Return bars below each other, each with its label before and its value behind it."""
     most = max((row.value for row in rows), default=0) or 1
-    room = _WIDTH - _LABEL - 110
-    parts = []
-    for number, row in enumerate(rows):
-        y = number * _ROW
-        length = max(1.0, room * row.value / most)
-        label = Markup('<text class="ink" x="{}" y="{}" text-anchor="end">{}</text>').format(
-            _LABEL - 8, y + 14, _cut(row.label)
-        )
+    lines = []
+    for row in rows:
+        # A narrow page breaks paths behind their separators.
+        label = Markup(re.sub(r"(::|/)", r"\1<wbr>", str(Markup.escape(row.label))))  # noqa: S704
         if row.href:
             label = Markup('<a href="{}">{}</a>').format(row.href, label)
-        parts.append(
-            label
-            + Markup(
-                '<rect class="bar" x="{}" y="{}" width="{:.1f}" height="12" rx="2"/>'
-                '<text x="{:.1f}" y="{}">{}</text>'
-            ).format(_LABEL, y + 4, length, _LABEL + length + 6, y + 14, row.told)
+        lines.append(
+            Markup(
+                '<tr><th scope="row">{}</th><td><svg class="plot" height="12" aria-hidden="true">'
+                '<rect class="bar" width="{:.1f}%" height="12" rx="2"/></svg></td>'
+                '<td class="number">{}</td></tr>'
+            ).format(label, max(0.5, 100 * row.value / most), row.told)
         )
-    return _picture(title, max(1, len(rows)) * _ROW + 4, Markup("").join(parts))
+    return Markup('<table class="bars" aria-label="{}"><tbody>{}</tbody></table>').format(
+        title, Markup("").join(lines)
+    )
 
 
 def columns(title: str, values: Sequence[float], told: Sequence[str]) -> Markup:
-    """Return columns beside each other, for values of equal steps of time.
+    """Return columns beside each other, for the values of the minutes of the last hour.
 
     Args:
         title: what it shows.
@@ -69,7 +67,9 @@ def columns(title: str, values: Sequence[float], told: Sequence[str]) -> Markup:
         for number, (value, said) in enumerate(zip(values, told, strict=True))
     ]
     base = Markup('<path class="edge" d="M0 {}.5h{}"/>').format(_HEIGHT, _WIDTH)
-    return _picture(title, _HEIGHT + 2, Markup("").join(parts) + base)
+    return _picture(title, _HEIGHT + 2, Markup("").join(parts) + base) + Markup(
+        '<p class="ends"><span>an hour ago</span><span>at most {}</span><span>now</span></p>'
+    ).format(told[values.index(max(values))] if values else "")
 
 
 def size(number: float) -> str:
@@ -86,7 +86,7 @@ def _picture(title: str, height: float, inner: Markup) -> Markup:
     # What has links in it is no picture to those who hear it.
     role = "group" if "<a " in inner else "img"
     return Markup(
-        '<svg class="plot" role="{}" viewBox="0 0 {} {:.0f}" aria-label="{}">{}</svg>'
+        '<svg class="plot wide" role="{}" viewBox="0 0 {} {:.0f}" aria-label="{}">{}</svg>'
     ).format(role, _WIDTH, height, title, inner)
 
 

@@ -232,12 +232,12 @@ def prose_page(visit: Visit) -> Response:
 
     def leads(url: str) -> str:
         if url.startswith("#"):
-            return url.lower()
+            return url
         bare, _, fragment = urljoin(document.url or document.path, url).partition("#")
         row = index.page_row(bare)
         if row is None:
             return url if "://" in url or url.startswith("mailto:") else ""
-        return addresses.page(str(index.columns["id"][row]), fragment.lower())
+        return addresses.page(str(index.columns["id"][row]), fragment)
 
     columns = index.columns
     headed = document.text.lstrip().startswith("# ")
@@ -261,7 +261,12 @@ def prose_page(visit: Visit) -> Response:
         registration=opened.registration,
         snapshot=opened.snapshot,
         document=document,
-        docs=render_text(document.text, link=leads, below=0 if headed else 1),
+        docs=render_text(
+            document.text,
+            link=leads,
+            below=0 if headed else 1,
+            anchors=document.attributes.get("anchors", ()),
+        ),
         headed=headed,
         pages=pages,
         before=pages[place - 1] if place else None,

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+import zlib
+from collections.abc import Iterable, Iterator, Mapping, Set
 from html import unescape
 from os.path import relpath
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import quote, unquote
 
 from docstow import languages
 from docstow.index.profiles import ITEMS
@@ -19,7 +21,8 @@ if TYPE_CHECKING:
     from docstow.index.loaded import Index
 
 _STATIC = Path(__file__).parent / "static"
-_ADDRESS = re.compile(r' (href|src)="(/[^"]*)"')
+_ADDRESS = re.compile(r' (href|src)="([/#][^"]*)"')
+_ID = re.compile(r' id="([^"]+)"')
 _UNSAFE = re.compile(r"[^\w.-]+")
 _LONGEST = 120
 
@@ -49,9 +52,16 @@ def write_pages(services: Services, index: Index, title: str) -> Iterator[tuple[
     for name in ("style.css", "theme.js", "page.js", "icon.svg"):
         files[f"{ROOT}/static/{name}"] = f"static/{name}"
         yield f"static/{name}", (_STATIC / name).read_text("utf-8")
-    for address, file in files.items():
-        if not file.startswith("static/"):
-            yield file, _relative(_render(services, address, title), file, files)
+    # Whether a page has what a link leads to is known once all are rendered.
+    rendered: dict[str, bytes] = {}
+    anchors: dict[str, set[str]] = {}
+    for address in (start, *pages):
+        text = _render(services, address, title)
+        anchors[address] = set(map(unescape, _ID.findall(text)))
+        rendered[address] = zlib.compress(text.encode(), 1)
+    for address, packed in rendered.items():
+        text = zlib.decompress(packed).decode()
+        yield files[address], _relative(text, address, files, anchors)
 
 
 def _name_files(paths: Iterable[str]) -> Iterator[str]:
@@ -74,14 +84,27 @@ def _render(services: Services, address: str, title: str) -> str:
     return bytes(page(visit).body).decode()
 
 
-def _relative(text: str, file: str, files: dict[str, str]) -> str:
-    """Return a page with its links leading to files."""
+def _relative(
+    text: str, address: str, files: Mapping[str, str], anchors: Mapping[str, Set[str]]
+) -> str:
+    """Return a page with its links leading to files, and to what these have.
+
+    Args:
+        text: of the page.
+        address: of the page, at a server.
+        files: where the site has what, by address.
+        anchors: what fragments may lead to in each page.
+    """
+    folder = Path(files[address]).parent
 
     def lead(match: re.Match[str]) -> str:
-        address, hash_, fragment = unescape(match[2]).partition("#")
-        target = files.get(address.partition("?")[0])
-        if target is None:
+        place, _, fragment = unescape(match[2]).partition("#")
+        target = place.partition("?")[0] or address
+        if target not in files:
             return ""
-        return f' {match[1]}="{relpath(target, Path(file).parent)}{hash_}{fragment}"'
+        known = {fragment, unquote(fragment)} & anchors.get(target, set())
+        rest = f"#{quote(known.pop())}" if known else ""
+        link = f"{relpath(files[target], folder) if place else ''}{rest}"
+        return f' {match[1]}="{link}"' if link else ""
 
     return _ADDRESS.sub(lead, text)

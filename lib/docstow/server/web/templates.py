@@ -55,7 +55,7 @@ def render(template: str, visit: Visit, *, status: int = 200, **members: Any) ->
 def fragment(template: str, visit: Visit, **members: Any) -> str:
     """Return a part of a page, or a whole one, as text; see :func:`render`."""
     found = environment().get_template(template)
-    return found.render({"visit": visit, "version": visit.services.version} | members)
+    return found.render({"visit": visit} | members)
 
 
 def _short(path: str) -> str:

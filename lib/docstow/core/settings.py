@@ -128,7 +128,7 @@ class Settings:
         8, "crawls at the same time, in all processes of a store; 0: any number", least=0
     )
     proxies: tuple[str, ...] = _setting(
-        (), "addresses of proxies that are believed whom they forward for, in X-Forwarded-For"
+        (), "addresses of proxies that are believed in X-Forwarded-For and X-Forwarded-Proto"
     )
     wait_s: float = _setting(20.0, "how long a call waits for a crate to be stowed", least=0)
     lease_s: float = _setting(15.0, "when the lease of an ingest that died ends", least=1)

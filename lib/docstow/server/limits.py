@@ -85,6 +85,16 @@ class Limits:
     slow: Rate
     proxies: tuple[Network, ...] = ()
 
+    def scheme(self, peer: str, forwarded: str) -> str:
+        """Return the scheme that a client asked by, as a proxy of ours tells it; else nothing.
+
+        Args:
+            peer: the address that the connection came from.
+            forwarded: the value of ``X-Forwarded-Proto``, of which the client's comes first.
+        """
+        told = forwarded.partition(",")[0].strip().lower()
+        return told if told in ("http", "https") and self._is_proxy(peer) else ""
+
     def address(self, peer: str, forwarded: Iterable[str]) -> str:
         """Return what stands for the client of a request without a credential.
 

@@ -133,6 +133,10 @@ class AccessMiddleware:
         request_id = uuid4().hex
         scope.setdefault("state", {})["request_id"] = request_id
         headers = Headers(scope=scope)
+        peer = (scope.get("client") or ("",))[0]
+        # Links, cookies and what clients of OAuth are told go by the address that people use.
+        told = self.limits.scheme(peer, headers.get("x-forwarded-proto", ""))
+        scope["scheme"] = told or scope["scheme"]
         refusal = self._refusal(headers)
         shared_with = "" if refusal else headers.get("origin", "")
         answer = refusal or _preflight(scope["method"], headers)

@@ -7,16 +7,9 @@ import logging
 import os
 import ssl
 from collections.abc import Iterator
-from datetime import UTC, datetime, timedelta
-from ipaddress import ip_address
 from pathlib import Path
 
 import pytest
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
-from cryptography.x509.oid import NameOID
 
 from docstow.core.errors import ConfigurationError, UpstreamError
 from docstow.net import Fetcher
@@ -24,52 +17,20 @@ from docstow.net.connection import Connection
 from docstow.net.retry import RetryPolicy
 from docstow.sources.packages.configuration import Surroundings
 from docstow.sources.packages.connections import npm_connection, python_connection
+from servers.authority import make_authority, server_context
 from servers.loopback import Handler, Loopback
-
-NOW = datetime.now(UTC)
-
-
-def certificate(
-    name: str, issuer: str, key: ec.EllipticCurvePrivateKey, signer: ec.EllipticCurvePrivateKey
-) -> bytes:
-    """A certificate in PEM, of an authority where it names itself as its issuer."""
-    named, by = (
-        x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, each)]) for each in (name, issuer)
-    )
-    made = (
-        x509.CertificateBuilder()
-        .subject_name(named)
-        .issuer_name(by)
-        .public_key(key.public_key())
-        .serial_number(x509.random_serial_number())
-        .not_valid_before(NOW - timedelta(days=1))
-        .not_valid_after(NOW + timedelta(days=1))
-        .add_extension(x509.BasicConstraints(name == issuer, None), critical=True)
-        .add_extension(
-            x509.SubjectAlternativeName([x509.IPAddress(ip_address("127.0.0.1"))]), critical=False
-        )
-        .sign(signer, hashes.SHA256())
-    )
-    return made.public_bytes(Encoding.PEM)
 
 
 @pytest.fixture(scope="module")
 def authority(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with ``ca.pem`` and ``server.pem``, the certificate and key of 127.0.0.1."""
-    folder = tmp_path_factory.mktemp("authority")
-    own, server = (ec.generate_private_key(ec.SECP256R1()) for _ in range(2))
-    (folder / "ca.pem").write_bytes(certificate("Own CA", "Own CA", own, own))
-    key = server.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
-    signed = certificate("127.0.0.1", "Own CA", server, own)
-    (folder / "server.pem").write_bytes(signed + key)
-    return folder
+    return make_authority(tmp_path_factory.mktemp("authority"))
 
 
 @pytest.fixture(scope="module")
 def server(authority: Path) -> Iterator[Loopback]:
     """A server on loopback that speaks TLS by a certificate that nobody else trusts."""
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(authority / "server.pem")
+    context = server_context(authority)
     with Loopback(lambda handler: handler.reply(200, b"boats"), tls=context) as made:
         yield made
 
@@ -168,8 +129,7 @@ def test_files_without_certificates_are_told(authority: Path, home: Path) -> Non
 
 
 def test_a_clients_certificate_is_shown(authority: Path, home: Path) -> None:
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(authority / "server.pem")
+    context = server_context(authority)
     context.load_verify_locations(authority / "ca.pem")
     context.verify_mode = ssl.CERT_REQUIRED
     named = {"PIP_CERT": str(authority / "ca.pem")}

@@ -10,6 +10,7 @@ import contextlib
 import hashlib
 import http.client
 import os
+import ssl
 import sys
 import threading
 import uuid
@@ -155,13 +156,13 @@ class _Server(ThreadingHTTPServer):
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """A client that was killed is no fault of ours."""
-        if not isinstance(sys.exception(), ConnectionError):
+        if not isinstance(sys.exception(), (ConnectionError, ssl.SSLError)):
             super().handle_error(request, client_address)
 
 
 @contextlib.contextmanager
-def serve(respond: Respond) -> Iterator[str]:
-    """The address of a server that answers with what ``respond`` returns."""
+def serve(respond: Respond, tls: ssl.SSLContext | None = None) -> Iterator[str]:
+    """The address of a server that answers with what ``respond`` returns, by TLS if so told."""
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
@@ -198,10 +199,14 @@ def serve(respond: Respond) -> Iterator[str]:
             return
 
     server = _Server(("127.0.0.1", 0), Handler)
+    if tls is not None:
+        server.socket = tls.wrap_socket(
+            server.socket, server_side=True, do_handshake_on_connect=False
+        )
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
     thread.start()
     try:
-        yield f"http://127.0.0.1:{server.server_port}"
+        yield f"http{'s' * (tls is not None)}://127.0.0.1:{server.server_port}"
     finally:
         server.shutdown()
         server.server_close()

@@ -339,8 +339,11 @@ def _advice(fault: BotoCoreError | ClientError) -> str:
         ConnectionError,  # noqa: A004 - botocore's name
         HTTPClientError,
         NoCredentialsError,
+        SSLError,
     )
 
+    if isinstance(fault, SSLError):
+        return "Name a file with the authority of its certificate in AWS_CA_BUNDLE."
     if isinstance(fault, NoCredentialsError):
         return "Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, a profile or a role."
     if isinstance(fault, (ConnectionError, HTTPClientError)):

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from docstow.core.garbage import collect_seldom
 from docstow.core.logs import configure
 from docstow.core.settings import load
 from docstow.core.threads import limit_blas
@@ -27,6 +28,7 @@ _PLATFORM = {
 _settings = load(_PLATFORM, os.environ)
 configure(_settings)
 limit_blas()
+collect_seldom()
 _sqs_events = Runtime(_settings).sqs_events()
 
 

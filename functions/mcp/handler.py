@@ -13,6 +13,7 @@ from pathlib import Path
 
 from mangum import Mangum
 
+from docstow.core.garbage import collect_seldom
 from docstow.core.logs import configure
 from docstow.core.settings import load
 from docstow.core.threads import limit_blas
@@ -29,6 +30,7 @@ _PLATFORM = {
 }
 
 limit_blas()
+collect_seldom()
 _settings = load(_PLATFORM, os.environ)
 configure(_settings)
 _runtime = Runtime(_settings)

@@ -11,6 +11,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from docstow.core.garbage import collect_seldom
 from docstow.core.logs import configure
 from docstow.core.settings import load
 from docstow.core.threads import limit_blas
@@ -21,6 +22,7 @@ _PLATFORM = {
 }
 
 limit_blas()
+collect_seldom()
 _settings = load(_PLATFORM, os.environ)
 configure(_settings)
 _runtime = Runtime(_settings)

@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from docstow import __version__
 from docstow.core import auth
 from docstow.core.errors import ConfigurationError, DocstowError, StoreError, UpstreamError
+from docstow.core.garbage import collect_seldom
 from docstow.core.logs import configure
 from docstow.core.model import LOCAL, Source
 from docstow.core.secret import Secret
@@ -1023,6 +1024,7 @@ def answer_apart(
     from docstow.tools.apart import answer
 
     limit_blas()
+    collect_seldom()
     settings = load(setup["settings"], {})
     configure(settings)
     runtime = Runtime(settings)

@@ -177,6 +177,10 @@ def main() -> None:
         from docstow.core import threads
 
         threads.limit_blas()
+    with contextlib.suppress(ImportError):
+        from docstow.core.garbage import collect_seldom
+
+        collect_seldom()
     with TemporaryDirectory(prefix="docstow-probe-") as folder:
         probe = Probe(Path(folder), Path(sys.argv[1]), sys.argv[2])
         print(json.dumps(list(probe.stages)), flush=True)

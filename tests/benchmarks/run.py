@@ -27,6 +27,7 @@ from benchmarks import embedding, growth, packages, peers, serving, starting
 from benchmarks.measure import ms, table, timed
 from benchmarks.picture import Group, draw
 from benchmarks.probe import PAGES, QUESTIONS
+from docstow.core.garbage import collect_seldom
 from docstow.core.model import Snapshot
 from docstow.core.settings import load
 from docstow.core.threads import limit_blas
@@ -215,6 +216,7 @@ PARTS: Mapping[str, Callable[[Bench], None]] = {
 def main() -> None:
     """Run the parts that are named, or all."""
     limit_blas()
+    collect_seldom()
     parser = argparse.ArgumentParser(description="Measure; see docs/benchmarks.md.")
     parser.add_argument("parts", nargs="*", metavar="PART", help=f"of {', '.join(PARTS)}")
     parser.add_argument(

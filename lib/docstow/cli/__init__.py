@@ -19,6 +19,7 @@ from docstow.cli.interrupt import STATUS, Interrupts
 from docstow.cli.out import Out
 from docstow.core import auth
 from docstow.core.errors import DocstowError, InvalidParameter, SnapshotNotFound, SourceNotFound
+from docstow.core.garbage import collect_seldom
 from docstow.core.logs import configure
 from docstow.core.settings import FIELDS, load, origins
 from docstow.core.threads import limit_blas
@@ -54,6 +55,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             stream.reconfigure(encoding="utf-8", errors=stream.errors)
     options = command_line.parse(sys.argv[1:] if arguments is None else arguments)
     limit_blas()
+    collect_seldom()
     options.out = Out(as_json=options.as_json)
     flags = {name: value for name, value in vars(options).items() if name in FIELDS}
     try:

@@ -9,7 +9,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from docstow.text.bm25 import Postings, build_postings, prose_tokens, query_tokens, score, tokens
+from docstow.text.bm25 import (
+    ITEM_WORDS,
+    PROSE_WORDS,
+    Postings,
+    Words,
+    build_postings,
+    prose_tokens,
+    query_tokens,
+    score,
+    tokens,
+)
 
 
 @pytest.mark.parametrize(
@@ -206,3 +216,19 @@ def test_prose_is_found_by_itself_in_any_case(text: str) -> None:
     if text.upper().casefold() == text.casefold():
         assert query_tokens(text.upper()) == wanted
         assert set(wanted) <= set(prose_tokens(text.upper()))
+
+
+@pytest.mark.property
+@settings(max_examples=300)
+@given(
+    st.one_of(
+        st.text(max_size=40),
+        st.text(alphabet="aAbBsStTdD'_1 .-\u2019\u00e9\u65e5\u672c\u13a0\uab70", max_size=40),
+    )
+)
+def test_a_text_has_the_terms_of_its_words(text: str) -> None:
+    def terms_by_word(words: Words) -> list[str]:
+        return sorted(term for word in words.split(text) for term in words.terms(word))
+
+    assert terms_by_word(ITEM_WORDS) == sorted(tokens(text))
+    assert terms_by_word(PROSE_WORDS) == sorted(prose_tokens(text))

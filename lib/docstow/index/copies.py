@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from functools import lru_cache
+from itertools import chain, islice
 from typing import NamedTuple
 from zlib import crc32
 
@@ -28,6 +29,9 @@ _PROBE = 20
 #: chunk: bottom-k sketches (A. Broder, "On the resemblance and containment of documents", 1997).
 _RUN = 4
 _SKETCH = 6
+
+#: The words of so many texts are hashed together.
+_TEXTS_AT_ONCE = 1024
 
 #: So many chunks with the same hash are compared with another.
 _MOST_COMPARED = 8
@@ -73,10 +77,10 @@ def find_originals(chunks: Sequence[ChunkText]) -> NDArray[np.int32]:
     """
     groups: defaultdict[int, list[int]] = defaultdict(list)
     known: defaultdict[tuple[str, int], list[int]] = defaultdict(list)
-    for row, chunk in enumerate(chunks):
-        if chunk.tokens < _LEAST_COPIED:
-            continue
-        keys = [(chunk.heading, each) for each in _sketch(chunk.text)]
+    compared = [row for row, chunk in enumerate(chunks) if chunk.tokens >= _LEAST_COPIED]
+    for row, sketch in zip(compared, _sketches(chunks[row].text for row in compared), strict=True):
+        chunk = chunks[row]
+        keys = [(chunk.heading, each) for each in sketch]
         near = dict.fromkeys(first for key in keys for first in known[key])
         first = next((each for each in near if _are_copies(chunk, chunks[each])), row)
         groups[first].append(row)
@@ -135,22 +139,51 @@ def _order(chunk: ChunkText) -> tuple[tuple[int, ...], int, int]:
     return tuple(-part for part in version), chunk.size, len(chunk.path)
 
 
-def _sketch(text: str) -> list[int]:
-    """Return hashes of which copies share some."""
-    words = np.array([_number(word) for word in _WORD.findall(text.casefold())], np.uint64)
-    count = max(len(words) - _RUN + 1, 1)
+def _sketches(texts: Iterable[str]) -> Iterator[list[int]]:
+    """Yield for each text hashes of which copies share some."""
+    numbers = _Numbers()
+    several = iter(texts)
+    while batch := list(islice(several, _TEXTS_AT_ONCE)):
+        words = [_WORD.findall(text.casefold()) for text in batch]
+        lengths = list(map(len, words))
+        found = np.fromiter(map(numbers.__getitem__, chain.from_iterable(words)), np.uint64)
+        mixed = _mix(found, _RUN)
+        begin = 0
+        for length in lengths:
+            end = begin + length
+            if length < _RUN:
+                yield _mix(found[begin:end], length).tolist() or [0]
+            else:
+                yield _least(mixed[begin : end - _RUN + 1])
+            begin = end
+
+
+def _mix(numbers: NDArray[np.uint64], run: int) -> NDArray[np.uint64]:
+    """Return a hash of each so many numbers in a row."""
+    count = max(len(numbers) - run + 1, 0) if run else 0
     mixed = np.zeros(count, np.uint64)
-    for step in range(min(_RUN, len(words))):
+    for step in range(run):
         # The multiplier of Knuth's 64-bit generator; products wrap around.
-        mixed = (mixed + words[step : step + count]) * np.uint64(6364136223846793005)
+        mixed = (mixed + numbers[step : step + count]) * np.uint64(6364136223846793005)
         mixed ^= mixed >> np.uint64(29)
-    least: list[int] = np.unique(mixed)[:_SKETCH].tolist()
-    return least
+    return mixed
 
 
-@lru_cache(maxsize=1 << 16)
-def _number(word: str) -> int:
-    return crc32(word.encode())
+def _least(hashes: NDArray[np.uint64]) -> list[int]:
+    """Return the least different ones, sorted; the array is sorted as well."""
+    hashes.sort()
+    least = list(dict.fromkeys(hashes[: 2 * _SKETCH].tolist()))
+    if len(least) < _SKETCH < len(hashes):
+        least = np.unique(hashes).tolist()
+    return least[:_SKETCH]
+
+
+class _Numbers(dict[str, int]):
+    """A number for each word."""
+
+    def __missing__(self, word: str) -> int:
+        number = self[word] = crc32(word.encode())
+        return number
 
 
 def _are_copies(one: ChunkText, other: ChunkText) -> bool:
@@ -160,8 +193,8 @@ def _are_copies(one: ChunkText, other: ChunkText) -> bool:
     if min(one.tokens, other.tokens) < _ALIKE * max(one.tokens, other.tokens):
         return False
     # Most pairs have nothing in common, and that is cheap to see.
-    probes = (one.text[len(one.text) * quarter // 4 :][:_PROBE] for quarter in (1, 2, 3))
-    if not any(probe in other.text for probe in probes):
+    places = [len(one.text) * quarter // 4 for quarter in (1, 2, 3)]
+    if not any(one.text[place : place + _PROBE] in other.text for place in places):
         return False
     if one.text == other.text:
         return True

@@ -162,7 +162,7 @@ class Profile:
         layout: id of the tables below, a part of the recipe.
         chunker: id of ``divide``.
         words: id of ``terms``.
-        terms: gives the terms of a text for the inverted indexes.
+        terms: gives the terms of texts for the inverted indexes.
         document_columns: of the documents table, in their stored order.
         passages: the table of passages.
         examples: the table of code blocks.
@@ -181,7 +181,7 @@ class Profile:
     layout: str
     chunker: str
     words: str
-    terms: Callable[[str], list[str]]
+    terms: bm25.Words
     document_columns: tuple[str, ...]
     passages: TextTable
     examples: TextTable
@@ -315,8 +315,8 @@ def _item_example_keywords(content: Content) -> list[tuple[str, ...]]:
 ITEMS = Profile(
     layout="layout/2",
     chunker=CHUNKER,
-    words=bm25.WORDS,
-    terms=bm25.tokens,
+    words=bm25.WORDS_ID,
+    terms=bm25.ITEM_WORDS,
     document_columns=(
         *("row", "path", "kind", "title", "signature", "summary", "text", "url", "parent"),
         *("in_degree", "members", "length", "examples", "deprecated", "twin", "of_trait"),
@@ -487,8 +487,8 @@ def _path_words(path: str) -> str:
 PAGES = Profile(
     layout="pages/2",
     chunker=PROSE_CHUNKER,
-    words=bm25.PROSE_WORDS,
-    terms=bm25.prose_tokens,
+    words=bm25.PROSE_WORDS_ID,
+    terms=bm25.PROSE_WORDS,
     document_columns=(
         *("row", "id", "path", "title", "text", "url", "digest", "about", "lead"),
         *("translates", "language", "lists", "attributes"),

@@ -359,19 +359,17 @@ def _text_columns(
     return {**{name: columns[name] for name in table.columns}, **table.derive(content)}
 
 
-def _keyword_columns(
-    content: Content, table: TextTable, terms: Callable[[str], list[str]]
-) -> Columns:
-    return _posting_columns(table.keyword_rows(content), table.keywords.values(), terms)
+def _keyword_columns(content: Content, table: TextTable, words: bm25.Words) -> Columns:
+    return _posting_columns(table.keyword_rows(content), table.keywords.values(), words)
 
 
 def _posting_columns(
     rows: Sequence[Sequence[str]],
     fields: Iterable[tuple[float, float]],
-    terms: Callable[[str], list[str]],
+    words: bm25.Words,
 ) -> Columns:
     weights, lengths = zip(*fields, strict=True)
-    postings = bm25.build_postings(rows, weights, lengths, terms_of=terms)
+    postings = bm25.build_postings(rows, weights, lengths, words=words)
     return {
         "term": postings.terms,
         "rows": [rows.tobytes() for rows in postings.rows],

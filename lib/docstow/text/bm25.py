@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain, pairwise
@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 #: Ids of :func:`tokens` and :func:`prose_tokens`, a part of recipes.
-WORDS = "words/1"
-PROSE_WORDS = "prose-words/1"
+WORDS_ID = "words/1"
+PROSE_WORDS_ID = "prose-words/1"
 
 #: BM25's saturation; the value that Lucene uses.
 K1 = 1.2
@@ -25,6 +25,8 @@ _REPEATED = 120
 
 # A run of letters, digits and underscores; an English contraction's tail goes with its word.
 _WORD = re.compile(r"\w+(?:['\u2019](?:s|t|re|ve|ll|d|m)\b)?")
+# "IT'S" is one word when its case is folded, and two when it is not.
+_CONTRACTED_CAPITALS = re.compile(r"'[A-Z]")
 _CONTRACTION = re.compile(r"['\u2019].*")
 _PLURAL_ACRONYM = re.compile(r"[A-Z]{2,}s")
 # Inside an identifier: HTTP|Server, join|handle, Ipv4|Addr, each with the digits it ends in.
@@ -86,6 +88,36 @@ def _parts_in_capitals(text: str) -> Iterator[str]:
 def _capital_terms(word: str) -> tuple[str, ...]:
     known = _terms(word.lower())
     return tuple(term for term in _terms(word) if term not in known)
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """How texts become terms word by word, so that of a word in many texts it is done once.
+
+    The terms of the words of a text are the terms of the text, in any order.
+
+    Attributes:
+        split: gives the words of a text.
+        terms: gives the terms of a word.
+    """
+
+    split: Callable[[str], Iterable[str]]
+    terms: Callable[[str], tuple[str, ...]]
+
+
+def _prose_words(text: str) -> Iterable[str]:
+    """Return the words of a text of prose, or what it has no words for: terms behind blanks."""
+    if text.isascii() and not _CONTRACTED_CAPITALS.search(text):
+        return _WORD.findall(text)
+    return [f" {term}" for term in prose_tokens(text)]
+
+
+def _prose_terms(word: str) -> tuple[str, ...]:
+    """Return the terms of what :func:`_prose_words` gives."""
+    if word.startswith(" "):
+        return (word[1:],)
+    lower = word.lower()
+    return _terms(lower) if lower == word else (*_terms(lower), *_capital_terms(word))
 
 
 def query_tokens(query: str) -> list[str]:
@@ -188,6 +220,11 @@ def _restore_base(bare: str) -> str:
     return bare
 
 
+#: The terms of :func:`tokens` and of :func:`prose_tokens`.
+ITEM_WORDS = Words(_WORD.findall, _terms)
+PROSE_WORDS = Words(_prose_words, _prose_terms)
+
+
 @dataclass(frozen=True, slots=True)
 class Postings:
     """An inverted index whose every posting holds the term's whole score in that row.
@@ -208,7 +245,7 @@ def build_postings(
     field_weights: Sequence[float],
     field_b: Sequence[float],
     *,
-    terms_of: Callable[[str], list[str]] = tokens,
+    words: Words = ITEM_WORDS,
 ) -> Postings:
     """Build the postings of rows that have one text per field.
 
@@ -221,7 +258,7 @@ def build_postings(
         rows: for each row its texts, one per field; all rows have the same fields.
         field_weights: what a term counts in each field.
         field_b: for each field, how far its length matters: 0 not at all, 1 fully.
-        terms_of: gives the terms of a text.
+        words: gives the terms of a text.
 
     Raises:
         ValueError: a row has another number of texts than there are fields.
@@ -229,8 +266,8 @@ def build_postings(
     fields = len(field_weights)
     if len(field_b) != fields:
         raise ValueError(f"{fields} field weights, but {len(field_b)} values of b")
-    vocabulary: defaultdict[str, int] = defaultdict()
-    vocabulary.default_factory = vocabulary.__len__
+    numbers: defaultdict[str, int] = defaultdict()
+    numbers.default_factory = numbers.__len__
     known: dict[str, list[int]] = {}
     stream: list[int] = []
     sizes: list[int] = []
@@ -240,17 +277,39 @@ def build_postings(
         for text in texts:
             found = known.get(text)
             if found is None:
-                found = list(map(vocabulary.__getitem__, terms_of(text)))
+                found = list(map(numbers.__getitem__, words.split(text)))
                 if len(text) <= _REPEATED:
                     known[text] = found
             stream.extend(found)
             sizes.append(len(found))
-    terms = sorted(vocabulary)
-    renumbered = np.empty(len(terms), dtype=np.int64)
-    renumbered[[vocabulary[term] for term in terms]] = np.arange(len(terms))
-    lengths = np.asarray(sizes, dtype=np.int64).reshape(len(rows), fields)
-    stream_terms = renumbered[np.asarray(stream, dtype=np.int64)]
+    terms, stream_terms, ends = _as_terms(list(map(words.terms, numbers)), stream)
+    lengths = np.diff(ends[np.cumsum([0, *sizes])]).reshape(len(rows), fields)
     return _weigh(terms, stream_terms, lengths, np.asarray(field_weights), np.asarray(field_b))
+
+
+def _as_terms(
+    terms_of: Sequence[Sequence[str]], stream: Sequence[int]
+) -> tuple[list[str], NDArray[np.int64], NDArray[np.int64]]:
+    """Return all terms, sorted, those of a stream by number, and where those of each word end.
+
+    Args:
+        terms_of: the terms of each word.
+        stream: words by number.
+
+    Returns:
+        The last array begins with 0, and so has one value more than the stream.
+    """
+    terms = sorted(set(chain.from_iterable(terms_of)))
+    numbers = {term: number for number, term in enumerate(terms)}
+    flat = np.fromiter(map(numbers.__getitem__, chain.from_iterable(terms_of)), np.int64)
+    counts = np.fromiter(map(len, terms_of), np.int64, len(terms_of))
+    begins = np.cumsum(counts) - counts
+    words = np.asarray(stream, np.int64)
+    each = counts[words]
+    ends = np.zeros(len(words) + 1, np.int64)
+    np.cumsum(each, out=ends[1:])
+    places = np.repeat(begins[words] - ends[:-1], each) + np.arange(ends[-1])
+    return terms, flat[places], ends
 
 
 def _weigh(

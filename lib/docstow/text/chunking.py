@@ -27,13 +27,15 @@ _SHORTEST_SNIPPET = 200
 _DEEPEST = 20
 _ELLIPSIS = "\u2026"
 
+#: The last sign of a sentence with what follows it, or the ends of lines. It begins with one of a set
+#: of characters, which is how most places are passed over quickly.
 _SENTENCE_END = re.compile(
-    # What most places fail is tried first.
+    "[.!?\\s\u3002\uff0e\uff01\uff1f\uff61](?:"
     r"(?<=[.!?])(?<!\be\.g\.)(?<!\bi\.e\.)(?<!\bcf\.)(?<!\bvs\.)(?<!\betc\.)"
     r"[)\"'*_]*[ \t]+(?=[^a-z\s])"
-    r"|(?<!\s)\s*\n\s*"
+    r"|(?<=\s)(?<!\s\s)(?:(?<=\n)|\s*\n)\s*"
     # Chinese and Japanese have no space behind a sentence.
-    "|(?<=[\u3002\uff0e\uff01\uff1f\uff61])[\u300d\u300f\uff09\u3011\u201d\u2019]*[ \t]*(?=\\S)"
+    "|(?<=[\u3002\uff0e\uff01\uff1f\uff61])[\u300d\u300f\uff09\u3011\u201d\u2019]*[ \t]*(?=\\S))"
 )
 
 

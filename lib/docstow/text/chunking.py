@@ -27,8 +27,8 @@ _SHORTEST_SNIPPET = 200
 _DEEPEST = 20
 _ELLIPSIS = "\u2026"
 
-#: The last sign of a sentence with what follows it, or the ends of lines. It begins with one of a set
-#: of characters, which is how most places are passed over quickly.
+#: The last sign of a sentence with what follows it, or the ends of lines. It begins with one of a
+#: set of characters, which is how most places are passed over quickly.
 _SENTENCE_END = re.compile(
     "[.!?\\s\u3002\uff0e\uff01\uff1f\uff61](?:"
     r"(?<=[.!?])(?<!\be\.g\.)(?<!\bi\.e\.)(?<!\bcf\.)(?<!\bvs\.)(?<!\betc\.)"

@@ -103,6 +103,7 @@ class RustdocFile:
         self.paths: dict[Id, schema.Summary] = self.crate.paths
         self._legacy = self.format_version < _LEGACY_BELOW
         self._traits: frozenset[Id] = frozenset()
+        self._latest: tuple[Item | None, type[Any], Any] = None, Item, None
         if self._legacy:
             self._traits = frozenset(k for k, v in self.paths.items() if v.kind == "trait")
         if self.crate.root not in self.index:
@@ -127,7 +128,17 @@ class RustdocFile:
         }
 
     def inner(self, item: Item, shape: type[Shape]) -> Shape:
-        """Decode the item's content as ``shape``, which must be the struct of its kind."""
+        """Decode the item's content as ``shape``, which must be the struct of its kind.
+
+        The latest content is kept: what prints an item is mostly followed by what asks about it.
+        """
+        known, as_shape, content = self._latest
+        if known is not item or as_shape is not shape:
+            content = self._decoded(item, shape)
+            self._latest = item, shape, content
+        return cast("Shape", content)
+
+    def _decoded(self, item: Item, shape: type[Shape]) -> Shape:
         if not self._legacy:
             decoder = _by_tag(shape)  # type: ignore[arg-type]
             return cast("Shape", next(iter(decoder.decode(item.inner).values())))

@@ -97,6 +97,7 @@ class Drafts:
         self.by_key: dict[tuple[str, str], Draft] = {}
         self.anchors: dict[Id, Anchor] = {}
         self._conditions: dict[Id, tuple[Cfg, ...]] = {}
+        self._by_attributes: dict[bytes, tuple[Cfg, ...]] = {}
 
     def add(self, draft: Draft, item_id: Id) -> Draft:
         """Add a draft, or its parts to the draft that has its path and kind; return that one."""
@@ -145,7 +146,9 @@ class Drafts:
         raw = bytes(item.attrs)
         if b"cfg" not in raw and b"CfgTrace" not in raw:
             return ()
-        return from_attributes(attribute_texts(self.file.attrs(item)))
+        if raw not in self._by_attributes:  # whole modules have the same ones
+            self._by_attributes[raw] = from_attributes(attribute_texts(self.file.attrs(item)))
+        return self._by_attributes[raw]
 
 
 class Items:

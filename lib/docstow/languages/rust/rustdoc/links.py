@@ -187,7 +187,7 @@ def resolve(text: str, links: Links, absolute: Callable[[str], str] | None = Non
     pieces = list(_pieces(text))
     defined: dict[str, str] = {}
     for is_code, piece in pieces:
-        if not is_code:
+        if not is_code and "]:" in piece:
             for found in _DEFINITION.finditer(piece):
                 defined.setdefault(_label(found["label"]), found["dest"].strip("<>"))
     scanner = _Scanner(links, defined, absolute)
@@ -210,7 +210,7 @@ def _pieces(text: str) -> Iterator[tuple[bool, str]]:
             mark = line.strip().lstrip("> ")
             fence = "" if mark.startswith(fence) and not mark.strip(fence[0]) else fence
             continue
-        opening = _FENCE.match(line)
+        opening = _FENCE.match(line) if "```" in line or "~~~" in line else None
         indented = after_blank and not blank and line.startswith(("    ", "\t")) and not in_list
         if (opening or blank or indented) and held:
             yield False, "".join(held)
@@ -246,9 +246,13 @@ class _Scanner:
 
     def prose(self, text: str) -> str:
         """Return a paragraph with its links resolved, and without the definitions of those."""
-        text = _DEFINITION.sub(
-            lambda found: "" if self._destination(found["dest"]) is not None else found[0], text
-        )
+        if "[" not in text:
+            return text
+        if "]:" in text:
+            text = _DEFINITION.sub(
+                lambda found: "" if self._destination(found["dest"]) is not None else found[0],
+                text,
+            )
         closings = _closings(text)
         out: list[str] = []
         at = 0

@@ -1,7 +1,5 @@
 """``python -m docstow`` is the command ``docstow``."""
 
-import sys
+from docstow.cli import run
 
-from docstow.cli import main
-
-sys.exit(main())
+run()

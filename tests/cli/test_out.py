@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from docstow.cli import main
+from docstow.cli.out import wrap_text
 
 
 @pytest.fixture
@@ -61,6 +62,39 @@ def test_every_command_prints_json(store: Path, capsys: pytest.CaptureFixture[st
     assert entry["file"].endswith("mcp.json")
     (deleted,) = told("sources", "delete", "Harbour")
     assert deleted["deleted"] == synced["source_id"]
+
+
+def test_words_stay_whole_and_code_stays_as_it_is() -> None:
+    code = "```rust\nlet a_long_line_of_code = mutex.lock();\n```"
+    text = f"- **lock**: takes the lock of a mutex\n{code}"
+    assert wrap_text(text, 20).split("\n") == [
+        *("- **lock**: takes", "  the lock of a", "  mutex"),
+        *("```rust", "let a_long_line_of_code = mutex.lock();", "```"),
+    ]
+    assert wrap_text("https://docs.example/a-long-address", 20) == (
+        "https://docs.example/a-long-address"
+    )
+
+
+def test_a_process_ends_with_all_that_it_has_to_say(store: Path) -> None:
+    program = "import atexit, docstow.cli; atexit.register(print, 'done'); docstow.cli.run()"
+    ended = subprocess.run(
+        [sys.executable, "-c", program, "scan", "nowhere"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    told = subprocess.run(
+        [sys.executable, "-c", program, "search", "hold", "--top-k", "1"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert told.returncode == 0, told.stderr
+    assert told.stdout.startswith("1. ")
+    assert told.stdout.endswith("done\n")
+    assert "leaked" not in told.stderr
+    assert (ended.returncode, ended.stdout) == (1, "done\n"), ended
 
 
 def _on_terminal(*words: str, **environment: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import atexit
 import contextlib
 import io
 import json
@@ -38,6 +39,20 @@ if TYPE_CHECKING:
 
 #: How long one request of a push may take, in seconds; servers embed a file in one.
 _PUSH_S = 600.0
+
+
+def run() -> None:
+    """Run the command of this process, and end the process with its status.
+
+    The interpreter is not taken apart: that takes time, and native libraries tell the terminal what
+    of theirs is still there then.
+    """
+    status = main()
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(OSError):
+            stream.flush()
+    atexit._run_exitfuncs()  # noqa: SLF001 - nothing else runs them
+    os._exit(status)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -54,8 +54,12 @@ def doctor(runtime: Runtime, options: argparse.Namespace) -> int:
         *(_crates, _packages_of(PYTHON.kind), _packages_of(TYPESCRIPT.kind)),
     ]
     found = in_parallel(lambda check: _attempt(check, runtime), checks)
-    rows = [(each.state, each.check, each.found, each.advice) for each in found]
-    options.out.table(map(asdict, found), ("", "check", "found", "what to do"), rows, _lines(found))
+    rows = [
+        (each.state, each.check, "\n".join(filter(None, [each.found, each.advice])))
+        for each in found
+    ]
+    header = ("", "check", "found, and what to do")
+    options.out.table(map(asdict, found), header, rows, _lines(found), whole=(0, 1))
     return 1 if any(each.state == "fault" for each in found) else 0
 
 
@@ -192,7 +196,7 @@ def _packages_of(kind: str) -> Callable[[Runtime], Finding]:
 
 
 def _unreached(check: str, error: DocstowError) -> Finding:
-    advice = "look at the network and proxy, or set offline; what is stowed answers all the same"
+    advice = "or look at the proxy, or set offline: what is stowed answers all the same"
     return Finding(check, "warning", error.message, advice)
 
 

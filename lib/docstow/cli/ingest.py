@@ -8,8 +8,10 @@ import json
 import logging
 import shlex
 import sys
+import textwrap
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -39,6 +41,8 @@ _T = TypeVar("_T")
 PROGRESS_S = 1.0
 #: So many pages that lost text are named after a sync.
 PAGES_PRINTED = 10
+#: Characters of why a job failed in a list of jobs.
+_LONGEST_REASON = 120
 
 
 def ingest_crates(runtime: Runtime, options: argparse.Namespace) -> int:
@@ -384,10 +388,20 @@ def delete_source(runtime: Runtime, options: argparse.Namespace) -> int:
 def list_jobs(runtime: Runtime, options: argparse.Namespace) -> int:
     """Print one line for each job, the newest first."""
     jobs = [job for job in runtime.jobs.all() if options.state in (None, job.state)]
-    rows = ((*_cells(job), _reason(job)) for job in jobs)
-    header = ("id", "begun", "kind", "of", "state", "reason")
-    options.out.table((job.body() for job in jobs), header, rows, map(_line, jobs))
+    titles = {each.id: each.title or each.uri for each in runtime.registry.all()}
+    rows = (_row(job, titles) for job in jobs)
+    header = ("id", "begun (UTC)", "state", "of")
+    bodies = (job.body() for job in jobs)
+    options.out.table(bodies, header, rows, map(_line, jobs), whole=(0, 1, 2))
     return 0
+
+
+def _row(job: Job, titles: Mapping[str, str]) -> tuple[str, ...]:
+    """Return a job as a terminal has it; ``jobs show`` has the whole reason."""
+    about = job.source.key if job.source else titles.get(job.source_id, job.source_id[:12])
+    reason = textwrap.shorten(_reason(job), _LONGEST_REASON, placeholder=" …")
+    begun = job.created_at.astimezone(UTC).strftime("%Y-%m-%d %H:%M")
+    return job.id, begun, job.state, "\n".join(filter(None, [f"{job.kind} {about}", reason]))
 
 
 def _cells(job: Job) -> tuple[str, ...]:

@@ -6,6 +6,7 @@ import argparse
 import json
 import re
 import sys
+import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,8 +22,14 @@ if TYPE_CHECKING:
 
 #: What the answer to a question may have, in tokens.
 _TOKENS = 2500
-#: So many lines of each result are printed.
-_LINES = 6
+#: So many lines of each result's code are printed, and so many characters of its words.
+_LINES, _LONGEST = 6, 300
+_FENCE = re.compile(r"^```[^\n]*\n(.*?)\n```$", re.DOTALL | re.MULTILINE)
+#: Lines of a page that say where an item is rather than what, and headings.
+_FACTS = re.compile(
+    r"^(?:#+ |\*\*.* > |Available |Defined in |Re-exported |Also at:|Source:|Needs Rust )[^\n]*$",
+    re.MULTILINE,
+)
 
 #: The languages of files that can be checked.
 _LANGUAGES = {
@@ -53,8 +60,7 @@ def search(runtime: Runtime, options: argparse.Namespace) -> int:
         version = f" {each['version']}" if each.get("version") else ""
         title = f"{number}. {each['title']} ({each['source']}{version})"
         options.out.tell(each, f"{title}\n   {each['url']}", style="bold")
-        lines = [line for line in each["text"].splitlines() if line.strip()]
-        print("".join(f"   {line}\n" for line in lines[:_LINES]))
+        options.out.tell(each, _excerpt(each["text"]), wrap=True)
     return 0
 
 
@@ -70,8 +76,19 @@ def _search_sources(runtime: Runtime, options: argparse.Namespace) -> int:
     for number, hit in enumerate(found["results"], 1):
         title = f"{number}. {hit['heading_path'] or hit['title']} ({hit['source']})"
         options.out.tell(hit, f"{title}\n   {hit['url'] or hit['doc_id']}", style="bold")
-        print(f"   {' '.join(hit['snippet'].split())}\n")
+        options.out.tell(hit, f"   {' '.join(hit['snippet'].split())}\n", wrap=True)
     return 0
+
+
+def _excerpt(text: str) -> str:
+    """Return the first code and the first words of a result, indented, with a line below."""
+    fence = _FENCE.search(text)
+    code = fence[1].splitlines() if fence else []
+    lines = code[:_LINES] + ["…"] * (len(code) > _LINES)
+    prose = " ".join(_FACTS.sub("", _FENCE.sub("\n", text)).replace("[…]", "…").split())
+    if prose:
+        lines.append(textwrap.shorten(prose, _LONGEST, placeholder=" …"))
+    return "".join(f"   {line}\n" for line in lines)
 
 
 def show(runtime: Runtime, options: argparse.Namespace) -> int:
@@ -89,7 +106,7 @@ def show(runtime: Runtime, options: argparse.Namespace) -> int:
 
 
 def _show_whole(answer: Answer, out: Out) -> None:
-    out.tell(answer.structured or {"text": answer.text}, answer.render())
+    out.tell(answer.structured or {"text": answer.text}, answer.render(), wrap=True)
 
 
 def _package(path: str) -> str:

@@ -7,7 +7,7 @@ import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 # Runs a program in a process of its own and prints what that took, the interpreter's own start
@@ -90,11 +90,11 @@ def mib(size: int) -> str:
     return f"{size / 2**20:.0f} MiB"
 
 
-def table(title: str, heads: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Print a Markdown table below a heading."""
+def table(title: str, heads: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+    """Print a Markdown table below a heading, each row as soon as it is there."""
     print(f"\n## {title}\n")
     print(f"| {' | '.join(heads)} |")
-    print(f"| {' | '.join('---' for _ in heads)} |")
+    print(f"| {' | '.join('---' for _ in heads)} |", flush=True)
     for row in rows:
         print(f"| {' | '.join(row)} |", flush=True)
 

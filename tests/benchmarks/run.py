@@ -139,7 +139,7 @@ def warm(bench: Bench) -> None:
     """Requests over HTTP and MCP on one connection."""
     print(f"\n{bench.pages} pages")
     crates = [name for name in bench.snapshots if name in ("web-sys", bench.crate)]
-    found = serving.warm(bench.folder, crates, 2 if bench.short else 6)
+    found = serving.warm(bench.folder, crates, 2 if bench.short else 4)
     bars = [(name, cpu * 1000, f"{ms(cpu)}, p50 {ms(wall)}") for name, (wall, cpu) in found.items()]
     named = [(b[0] if b[0].startswith("an ") else f"docstow: {b[0]}", *b[1:]) for b in bars]
     bench.groups.append(Group("Warm requests: CPU of the server", named))
@@ -148,7 +148,7 @@ def warm(bench: Bench) -> None:
 def load_(bench: Bench) -> None:
     """Requests of several connections, beside other work."""
     assert bench.pages
-    serving.load(bench.folder, bench.crate, 1.0 if bench.short else 4.0)
+    serving.load(bench.folder, bench.crate, 1.0 if bench.short else 2.0)
 
 
 def compare(bench: Bench) -> None:
@@ -159,7 +159,7 @@ def compare(bench: Bench) -> None:
         if not indexes:
             print("\nOther libraries are compared by the corpus's questions, which is not here")
             return
-        rounds = 1 if bench.short else 5
+        rounds = 1 if bench.short else 3
         found = peers.run(indexes, runtime.embedder, bench.folder / "peers", rounds)
     by_cpu = [(name, cpu * 1000, ms(cpu)) for name, (cpu, _) in found.items()]
     by_worth = [(name, worth, f"{worth:.3f}") for name, (_, worth) in found.items()]
@@ -168,7 +168,7 @@ def compare(bench: Bench) -> None:
 
 
 def grow(bench: Bench) -> None:
-    """Ten to three thousand sources."""
+    """Ten to three thousand sources, of which a short form has the first hundred."""
     growth.run(bench.folder / "growth", 100 if bench.short else 3000)
 
 
@@ -232,9 +232,11 @@ def main() -> None:
     with TemporaryDirectory(prefix="docstow-bench-") as scratch:
         bench = Bench(Path(scratch), chosen.short)
         for name in chosen.parts or PARTS:
+            begun = time.perf_counter()
             PARTS[name](bench)
-        if chosen.svg is not None and bench.groups:
-            chosen.svg.write_text(draw(bench.groups), "utf-8")
+            print(f"\n{name}: {time.perf_counter() - begun:.0f} s", flush=True)
+            if chosen.svg is not None and bench.groups:
+                chosen.svg.write_text(draw(bench.groups), "utf-8")
 
 
 if __name__ == "__main__":

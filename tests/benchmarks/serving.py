@@ -154,8 +154,13 @@ def warm(folder: Path, crates: Sequence[str], rounds: int) -> dict[str, tuple[fl
 
 def load(folder: Path, crate: str, seconds: float) -> None:
     """Print requests a second and waits of 1, 16 and 64 connections, alone and beside others."""
+    heads = ["search_items", "requests", "wall p50", "p95", "p99", "CPU of the server"]
+    title = f"Load, {seconds:.0f} s each; the clients share the cores"
+    table(title, heads, _load(folder, crate, seconds))
+
+
+def _load(folder: Path, crate: str, seconds: float) -> Iterator[list[str]]:
     calls = [("search_items", {"crate": crate, "query": query}) for query in QUESTIONS]
-    rows = []
     with serve(folder) as server:
         for tool, arguments in calls:
             Client(server.port).call(tool, arguments)
@@ -167,16 +172,12 @@ def load(folder: Path, crate: str, seconds: float) -> None:
                     asked = [pool.submit(_ask_until, server.port, calls, end) for _ in range(count)]
                     waits = [wait for each in asked for wait in each.result()]
                 cpu, wall = server.cpu_s() - begun[0], time.perf_counter() - begun[1]
-            rows.append(
-                [
-                    f"{count} connections" + (f" beside {beside}" if beside else ""),
-                    f"{len(waits) / wall:.0f}/s",
-                    *[ms(quantile(waits, share)) for share in (0.5, 0.95, 0.99)],
-                    ms(cpu / len(waits)),
-                ]
-            )
-    heads = ["search_items", "requests", "wall p50", "p95", "p99", "CPU of the server"]
-    table(f"Load, {seconds:.0f} s each; the clients share the cores", heads, rows)
+            yield [
+                f"{count} connections" + (f" beside {beside}" if beside else ""),
+                f"{len(waits) / wall:.0f}/s",
+                *[ms(quantile(waits, share)) for share in (0.5, 0.95, 0.99)],
+                ms(cpu / len(waits)),
+            ]
 
 
 def _ask_until(

@@ -209,6 +209,7 @@ THREADS = {
     "docstow.library.environments": "copies the context",
     "docstow.server.http": "ends the process",
     "docstow.server.stdio": "serves the owner alone",
+    "docstow.server.worker_threads": "copies the context",
     "docstow.sources.collection": "of workers",
     "docstow.sources.site.browser": "of workers",
     "docstow.sources.site.crawl": "copies the context",

@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
+from unittest.mock import patch
 
 from benchmarks.measure import mib, ms, quantile, table
 from benchmarks.probe import QUESTIONS
@@ -140,8 +141,5 @@ class _Fleet:
 @contextlib.contextmanager
 def _unsynced() -> Iterator[None]:
     """Have writes not wait for the disk."""
-    synced, os.fsync = os.fsync, lambda _: None
-    try:
+    with patch.object(os, "fsync"):
         yield
-    finally:
-        os.fsync = synced

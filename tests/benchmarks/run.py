@@ -16,7 +16,7 @@ import os
 import platform
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -78,7 +78,12 @@ class Bench:
     def snapshots(self) -> Mapping[str, Snapshot]:
         """Every crate, stowed; prints how long that took."""
         snapshots: dict[str, Snapshot] = {}
-        rows = []
+        heads = ["crate", "documents", "passages", "wall", "CPU", "json.loads alone", "ratio"]
+        title = "Ingest, bundled model (floor: json.loads of the same file)"
+        table(title, heads, self._stow(snapshots))
+        return snapshots
+
+    def _stow(self, snapshots: dict[str, Snapshot]) -> Iterator[list[str]]:
         for name, (file, version) in self.files.items():
             with contextlib.closing(self.open()) as runtime:
                 runtime.embedder.embed_query("warm")
@@ -90,10 +95,7 @@ class Bench:
                 wall, cpu = time.perf_counter() - begun[0], time.process_time() - begun[1]
             counts = [f"{made.counts[each]}" for each in ("documents", "passages")]
             spent = [ms(each) for each in (wall, cpu, base.cpu_s)]
-            rows.append([name, *counts, *spent, f"{cpu / base.cpu_s:.1f}"])
-        heads = ["crate", "documents", "passages", "wall", "CPU", "json.loads alone", "ratio"]
-        table("Ingest, bundled model (floor: json.loads of the same file)", heads, rows)
-        return snapshots
+            yield [name, *counts, *spent, f"{cpu / base.cpu_s:.1f}"]
 
     @property
     def crate(self) -> str:

@@ -145,6 +145,31 @@ def handler(event, context):
 """
 
 
+_CALLED = """
+import sys
+from functions.mcp.handler import handler as inner
+
+def handler(event, context):
+    assert inner(event, context)["statusCode"] == 200
+    heavy = {"anyio._backends._asyncio", "boto3", "duckdb", "jinja2", "numpy", "pydantic"}
+    return sorted(heavy & set(sys.modules))
+"""
+
+
+def test_a_first_call_that_reads_no_table_loads_no_library_that_it_does_not_need(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "called.py").write_text(_CALLED)
+    environment = {
+        "PYTHONPATH": str(REPOSITORY),
+        "DOCSTOW_STORE": str(tmp_path / "store"),
+        "DOCSTOW_CACHE": str(tmp_path / "cache"),
+        "DOCSTOW_AUTH": "open",
+    }
+    with LambdaRuntime("called.handler", tmp_path, environment) as function:
+        assert function.invoke(event("POST", "/mcp/tools/list_sources", {})) == []
+
+
 @pytest.mark.parametrize(
     ("initialization", "loaded", "alike"),
     [

@@ -37,6 +37,7 @@ FILES = [
     File(
         "notes.md", "file:///notes.md", "text/markdown", "---\ntags: [a, b]\n---\n# É\n\nñ".encode()
     ),
+    File("plain.txt", "file:///plain.txt", "text/plain", b"Nothing is said of it.\n"),
     File("broken.ipynb", "file:///broken.ipynb", "", b"{no notebook"),
     File("what.bin", "file:///what.bin", "application/x-what", b"\0\1"),
 ]

@@ -11,7 +11,7 @@ import logging
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import partial
 from typing import Any, TypeAlias, TypeVar
 
@@ -161,7 +161,10 @@ def _file_from_json(fields: Sequence[str]) -> File:
 
 
 def _outcome_to_json(outcome: Outcome) -> Mapping[str, Any]:
-    return {"error": outcome} if isinstance(outcome, tuple) else {"page": asdict(outcome)}
+    if isinstance(outcome, tuple):
+        return {"error": outcome}
+    # Where there are none they are a mapping that cannot be copied.
+    return {"page": asdict(replace(outcome, attributes=dict(outcome.attributes)))}
 
 
 def _outcome_from_json(fields: Mapping[str, Any]) -> Outcome:

@@ -16,7 +16,6 @@ from functools import cache, partial
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
-from anyio import to_thread
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -205,7 +204,7 @@ def _add_pages(app: Starlette, services: Callable[[], Services], pools: CallPool
         return Site(services(), run)
 
     async def answer(request: Request) -> Response:
-        made = await to_thread.run_sync(site)
+        made = await pools.aside(site)
         return await made.answer(request)
 
     app.add_route("/", answer, methods=["GET"])
@@ -460,7 +459,7 @@ class _Routes:
         """Answer ``GET /health``."""
         del request
         # Not limited as tool calls are: it answers even when all of those wait.
-        return JSONResponse(await to_thread.run_sync(self._health))
+        return JSONResponse(await self._pools.aside(self._health))
 
     async def _answer(self, request: Request, name: str, arguments: Mapping[str, Any]) -> Response:
         outcome = await self._attempt(request, name, arguments)

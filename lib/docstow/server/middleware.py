@@ -12,10 +12,10 @@ import math
 import time
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 from uuid import uuid4
 
-from anyio import to_thread
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import ClientDisconnect
 from starlette.responses import Response
@@ -33,6 +33,7 @@ from docstow.core.visibility import bound_to
 from docstow.server import sessions
 from docstow.server.limits import UNLIMITED, Limits
 from docstow.server.oauth import AccessTokens, Resource
+from docstow.server.worker_threads import WorkerThreads
 
 log = logging.getLogger(__name__)
 
@@ -118,6 +119,7 @@ class AccessMiddleware:
         self.sources_claim = sources_claim
         self.limits = limits
         self.tokens = tokens
+        self._threads = WorkerThreads()
         self.resource = resource
         self.app = app
         self.policy = policy
@@ -207,7 +209,7 @@ class AccessMiddleware:
         if self.pages:
             authorization = sessions.credential(scope["path"], headers)
         if claims is None and self.tokens is not None and (token := _jwt(authorization)):
-            claims = await to_thread.run_sync(self.tokens.claims, token)
+            claims = await self._threads.run(partial(self.tokens.claims, token))
         if claims is not None:
             claim = self.sources_claim
             bound = bound_to(_words(claims.get(claim))) if claim else None

@@ -10,14 +10,14 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import TypeVar
-
-from anyio import CapacityLimiter, WouldBlock, to_thread
 
 from docstow.core import threads
 from docstow.core.errors import TooManyRequests
 from docstow.core.turns import Turns
 from docstow.server.limits import Rate
+from docstow.server.worker_threads import WorkerThreads
 
 T = TypeVar("T")
 
@@ -41,9 +41,9 @@ class CallPools:
         self._rate = rate
         self._quick = Places(quick)
         self._slow = Places(slow, longest=_LONGEST_QUEUE, longest_of_one=_LONGEST_OF_ONE)
-        self._waiting = CapacityLimiter(_MOST_WAITING)
+        self._waiting = _Waiting(_MOST_WAITING)
         # Whoever has a place has a thread.
-        self._threads = CapacityLimiter(quick + slow + _MOST_WAITING)
+        self._threads = WorkerThreads()
 
     async def run(self, call: Callable[[], T], *, slow: int, caller: str) -> T:
         """Run a call, or several, in a thread of their kind, and return what that returns.
@@ -61,9 +61,13 @@ class CallPools:
         await place.take()
         try:
             with threads.waiting_as(place.wait):
-                return await to_thread.run_sync(call, limiter=self._threads)
+                return await self._threads.run(call)
         finally:
             place.leave()
+
+    async def aside(self, call: Callable[[], T]) -> T:
+        """Run what is no call of a tool, and waits for no place."""
+        return await self._threads.run(call)
 
 
 class Places:
@@ -154,6 +158,13 @@ def _too_many(whose: str) -> TooManyRequests:
     )
 
 
+@dataclass(slots=True)
+class _Waiting:
+    """How many more calls may wait for ingests; counted in the event loop."""
+
+    left: int
+
+
 class _Place:
     """The place of one call, which it gives up while it waits for an ingest.
 
@@ -163,7 +174,7 @@ class _Place:
         waiting: where it goes as long as all its threads that do anything wait.
     """
 
-    def __init__(self, pool: Places, caller: str, waiting: CapacityLimiter) -> None:
+    def __init__(self, pool: Places, caller: str, waiting: _Waiting) -> None:
         self._pool = pool
         self._caller = caller
         self._waiting = waiting
@@ -187,7 +198,7 @@ class _Place:
         if self._holds:
             self._pool.give_back(self._caller)
         if self._waits:
-            self._waiting.release_on_behalf_of(self)
+            self._waiting.left += 1
         self._holds = self._waits = False
 
     @contextmanager
@@ -206,11 +217,10 @@ class _Place:
                     asyncio.run_coroutine_threadsafe(self._end(), self._loop).result()
 
     async def _begin(self) -> None:
-        try:
-            self._waiting.acquire_on_behalf_of_nowait(self)
-        except WouldBlock:
+        if not self._waiting.left:
             return
         self.leave()
+        self._waiting.left -= 1
         self._waits = True
 
     async def _end(self) -> None:

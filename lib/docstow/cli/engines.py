@@ -23,8 +23,7 @@ def list_engines(runtime: Runtime, options: argparse.Namespace) -> int:
 def install(runtime: Runtime, options: argparse.Namespace) -> int:
     """Fetch engines that are not there yet, each by its digest."""
     from docstow.languages.shared.engines import engine_folder, this_platform
-    from docstow.sources.packages.npm_programs import unpack_program
-    from docstow.sources.packages.npm_registry import open_registry
+    from docstow.sources.packages.programs import fetcher_of, unpack_program
 
     folder = runtime.engines_folder
     if folder is None:
@@ -34,8 +33,8 @@ def install(runtime: Runtime, options: argparse.Namespace) -> int:
         engine = known.get(name)
         if engine is None:
             raise InvalidParameter("NAME", f"there is no engine {name!r}; {', '.join(known)}")
-        if not engine.package or runtime.engines.program(engine) is not None:
-            _tell(runtime, options, engine, engine.advice)
+        if runtime.engines.program(engine) is not None:
+            _tell(runtime, options, engine, "")
             continue
         here = this_platform()
         if here not in engine.digests:
@@ -43,7 +42,7 @@ def install(runtime: Runtime, options: argparse.Namespace) -> int:
         package = engine.package.format(platform=here)
         folder.mkdir(parents=True, exist_ok=True)
         unpack_program(
-            open_registry(runtime.upstreams),
+            fetcher_of(engine.registry, runtime.upstreams),
             package,
             engine.version,
             engine.digests[here],

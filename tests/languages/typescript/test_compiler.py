@@ -19,8 +19,7 @@ from docstow.core.settings import load
 from docstow.languages.shared.engines import this_platform
 from docstow.languages.typescript import compiler_release
 from docstow.runtime import Runtime
-from docstow.sources.packages.npm_programs import unpack_program
-from docstow.sources.packages.npm_registry import open_registry
+from docstow.sources.packages.programs import fetcher_of, unpack_program
 from servers.npm import NpmServer
 
 Verify = Callable[..., dict[str, Any]]
@@ -153,11 +152,11 @@ def test_an_engine_of_another_digest_is_refused(tmp_path: Path) -> None:
         server.publish(name, engine.version, {"lib/tsc": "#!/bin/sh\necho evil"})
         flags = {"store": str(tmp_path / "s"), "npm_registry_url": server.url}
         with contextlib.closing(Runtime(load(flags, {}))) as runtime:
-            registry = open_registry(runtime.upstreams)
+            fetch = fetcher_of(engine.registry, runtime.upstreams)
             into = tmp_path / "engine"
             with pytest.raises(UnreadableInput, match="sha512"):
                 unpack_program(
-                    registry,
+                    fetch,
                     name,
                     engine.version,
                     engine.digests["linux-x64"],

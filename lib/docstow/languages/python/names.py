@@ -132,6 +132,8 @@ class Lineage:
         openness: what else it may have.
         metaclasses: the classes of its metaclass, whose names the class itself has, too.
         unread: the paths of bases that are not read.
+        by_calls: whether only decorators and bases that are made by calls leave it open, of which
+            a type checker knows what they give.
     """
 
     classes: tuple[DefinitionView, ...]
@@ -141,6 +143,7 @@ class Lineage:
     openness: Openness = Openness.ANY
     metaclasses: tuple[DefinitionView, ...] = ()
     unread: tuple[str, ...] = ()
+    by_calls: bool = False
 
 
 class Names:
@@ -648,7 +651,8 @@ def _trace(view: DefinitionView) -> Lineage:
             standard += inherited.standard
             unread += inherited.unread
             metaclasses += [each for each in inherited.metaclasses if each not in metaclasses]
-            doubts.add(inherited.openness, inherited.open_reason, inherited.call_doubt)
+            reasons = inherited.open_reason, inherited.call_doubt
+            doubts.add(inherited.openness, *reasons, by_call=inherited.by_calls)
         else:
             unread += [found.path] if isinstance(found, External) else []
             reason = f"its base class {base or '(an expression)'} is not known"
@@ -658,7 +662,13 @@ def _trace(view: DefinitionView) -> Lineage:
     bases = tuple(dict.fromkeys([*standard, object]))
     reasons = doubts.open_reason, doubts.call_doubt
     return Lineage(
-        classes, bases, *reasons, doubts.openness, tuple(metaclasses), tuple(dict.fromkeys(unread))
+        classes,
+        bases,
+        *reasons,
+        doubts.openness,
+        tuple(metaclasses),
+        tuple(dict.fromkeys(unread)),
+        by_calls=doubts.by_calls,
     )
 
 
@@ -685,9 +695,13 @@ class _Doubts:
         self.openness = Openness.CLOSED
         self.open_reason = ""
         self.call_doubt = ""
+        self.by_calls = True
 
-    def add(self, openness: Openness, open_reason: str, call_doubt: str = "") -> None:
+    def add(
+        self, openness: Openness, open_reason: str, call_doubt: str = "", *, by_call: bool = False
+    ) -> None:
         self.openness = max(self.openness, openness)
+        self.by_calls &= by_call or openness is Openness.CLOSED
         self.open_reason = self.open_reason or open_reason
         self.call_doubt = self.call_doubt or call_doubt
 
@@ -700,10 +714,10 @@ class _Doubts:
             is_harmless = each.name.rpartition(".")[2] in HARMLESS_DECORATORS
             if not is_harmless and not keeps_type(view, each):
                 reason = f"it is decorated with {each.name or 'an expression'}"
-                self.add(Openness.FEW, reason, reason)
+                self.add(Openness.FEW, reason, reason, by_call=True)
         if body.has_called_base:
             reason = "a base class is made by a call"
-            self.add(Openness.FEW, reason, reason)
+            self.add(Openness.FEW, reason, reason, by_call=True)
         module = view.names.files.module(view.module)
         if module is not None and module.native:
             self.add(Openness.FEW, "it is compiled, and stubs leave out what they do not tell")

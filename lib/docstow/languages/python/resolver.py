@@ -11,15 +11,17 @@ import os
 import re
 import sys
 import sysconfig
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, cached_property
 from pathlib import Path
 
+from docstow.languages.python.checker_release import ENGINE
 from docstow.languages.python.distributions import distributions
 from docstow.languages.python.files import Layer, ModuleFiles, PythonFiles
 from docstow.languages.python.surface import PythonSurface
 from docstow.languages.shared.boundary import Boundary
+from docstow.languages.shared.engines import Engines
 from docstow.languages.shared.findings import Verdict
 from docstow.languages.shared.kept import kept
 from docstow.languages.shared.language import Checking
@@ -410,9 +412,20 @@ def _verify(code: str, resolver: Resolver, language: str) -> Verdict:
     return verify(code, resolver)
 
 
+def _judge(
+    engines: Engines, code: str, language: str, resolver: Resolver, scans: Sequence[Scan]
+) -> Verdict:
+    from docstow.languages.python.check.type_checker import judge
+
+    del language
+    return judge(engines, code, resolver, scans)
+
+
 CHECKING = Checking(
     verify=_verify,
     resolver=lambda scan: kept(scan, PythonResolver),
     standard=StandardLibrary,
     packages=distributions,
+    engine=ENGINE,
+    judge=_judge,
 )

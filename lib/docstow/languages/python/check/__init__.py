@@ -7,16 +7,20 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Set
+from dataclasses import dataclass, replace
 
 from docstow.languages.python.builtin_names import CLASS_NAMES
 from docstow.languages.python.check.annotations import LocalType, PackageType, ValueType
+from docstow.languages.python.check.certainty import (
+    best_likeness,
+    is_conclusive,
+    subclass_may_have,
+)
 from docstow.languages.python.check.inference import Inference, call_shape
-from docstow.languages.python.check.parse import Parsed, collect_scopes, outer_nodes, parse
+from docstow.languages.python.check.parse import Parsed, Scope, collect_scopes, outer_nodes, parse
 from docstow.languages.python.source.syntax import Function
-from docstow.languages.python.surface import PythonSurface
-from docstow.languages.shared.findings import Finding, Verdict, name_similarity, sort_findings
+from docstow.languages.shared.findings import Finding, Verdict, sort_findings
 from docstow.languages.shared.lookup import Answer, Names, Resolver, absent, mismatch_of_all
 from docstow.languages.shared.surface import Openness
 
@@ -30,16 +34,8 @@ _BUILTIN_TYPES = frozenset(
     }
 )
 _LONGEST_SIGNATURE = 300
-#: How similar, of 100, the nearest known name of a class must be before a missing one that is read
-#: or called is reported; a class that is more open than these is never reported.
-_LEAST_WHEN_READ = {Openness.CLOSED: 75.0, Openness.DATA: 85.0, Openness.FEW: 95.0}
-_LEAST_WHEN_CALLED = {
-    Openness.CLOSED: 0.0,
-    Openness.DATA: 0.0,
-    Openness.ITEMS: 0.0,
-    Openness.FEW: 80.0,
-}
-#: The same for a name that a method reads of its own ``self`` or ``cls``.
+#: How similar, of 100, the nearest known name must be to one that a method reads of its own
+#: ``self`` or ``cls``, before that is reported.
 _LEAST_OF_RECEIVER = 85.0
 #: Words of a condition that tests which names there are.
 _AVAILABILITY = re.compile(
@@ -55,6 +51,29 @@ _EXPECTING = re.compile(r"raises|Raises|warns|Warns|suppress|\bpatch\b")
 _NARROWING = frozenset({"isinstance", "issubclass", "hasattr", "setattr", "type", "vars"})
 
 
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """What our reader found in a piece of code, and what it knows of it.
+
+    Attributes:
+        verdict: the findings.
+        parsed: the code.
+        names: where names were looked up.
+        values: what expressions are.
+        scopes: of the nodes that were visited.
+        guarded: lines and columns, from 0, of nodes that are not judged: a guard applies there.
+        patched: attributes that the code sets itself.
+    """
+
+    verdict: Verdict
+    parsed: Parsed
+    names: Names
+    values: Inference
+    scopes: Mapping[ast.AST, Scope]
+    guarded: Set[tuple[int, int]]
+    patched: frozenset[str]
+
+
 def verify(code: str, resolver: Resolver) -> Verdict:
     """Check a piece of Python: a file, an example with prompts, or half-written code.
 
@@ -62,6 +81,11 @@ def verify(code: str, resolver: Resolver) -> Verdict:
         code: the code.
         resolver: where packages are found.
     """
+    return check(code, resolver).verdict
+
+
+def check(code: str, resolver: Resolver) -> Checked:
+    """Check a piece of Python, and return what was learnt of it, too."""
     parsed = parse(code)
     checker = _Checker(code, parsed, Names(resolver))
     unread, body = set(parsed.unread), parsed.tree.body
@@ -72,12 +96,14 @@ def verify(code: str, resolver: Resolver) -> Verdict:
             # Classes or values depend on each other too deeply: report where checking ended.
             unread |= {each.lineno for each in body[number:]}
             break
-    return replace(checker.verdict(), unread=tuple(sorted(unread)))
+    verdict = replace(checker.verdict(), unread=tuple(sorted(unread)))
+    return checker.checked(verdict)
 
 
 class _Checker:
     def __init__(self, code: str, parsed: Parsed, names: Names) -> None:
         tree = parsed.tree
+        self._parsed = parsed
         self._names = names
         self._column = parsed.column
         self._scopes = collect_scopes(tree)
@@ -93,6 +119,20 @@ class _Checker:
         self._outer: set[int] = set()
         narrowed = _narrowed_variables(tree)
         self._values = Inference(names, self._scopes, parsed.lost, narrowed, self._patched)
+        self._visited: dict[ast.AST, Scope] = {}
+        self._guarded_places: set[tuple[int, int]] = set()
+
+    def checked(self, verdict: Verdict) -> Checked:
+        """Return a verdict with what was learnt."""
+        return Checked(
+            verdict=verdict,
+            parsed=self._parsed,
+            names=self._names,
+            values=self._values,
+            scopes=self._visited,
+            guarded=self._guarded_places,
+            patched=self._patched,
+        )
 
     def verdict(self) -> Verdict:
         return Verdict(sort_findings(self._findings), tuple(self._missing))
@@ -102,6 +142,10 @@ class _Checker:
     def visit(self, node: ast.AST) -> None:
         """Check a node and those below it, each in the scope it belongs to."""
         guarded = self._guarded
+        self._visited[node] = self._scope
+        line = getattr(node, "lineno", 0)
+        if line and (guarded or line in self._ignored):
+            self._guarded_places.add((line - 1, getattr(node, "col_offset", 0)))
         if node in self._scopes:
             self._visit_scope(node)
         elif isinstance(node, ast.Try | ast.TryStar):
@@ -130,6 +174,12 @@ class _Checker:
     def _check_node(self, node: ast.AST) -> bool:
         """Check one node; return True where the nodes below it are done, too."""
         match node:
+            case ast.IfExp(test=ast.Constant(value=value), body=body, orelse=orelse):
+                self._guarded += not value
+                self.visit(body)
+                self._guarded += bool(value) - (not value)
+                self.visit(orelse)
+                return True
             case ast.If(test=test) | ast.IfExp(test=test) | ast.While(test=test):
                 is_never = isinstance(test, ast.Constant) and not test.value
                 self._guarded += is_never or _tests_availability(test)
@@ -249,8 +299,8 @@ class _Checker:
         near = self._names.suggest(package, owner.path, name, called=called)
         is_missing = (
             owner.certainly_lacks(name)
-            and _is_conclusive(owner.openness, name, near, called=called)
-            and not _subclass_may_have(owner, name)
+            and is_conclusive(owner.openness, name, near, called=called)
+            and not subclass_may_have(owner, name)
         )
         if not is_missing:
             return path, Answer("not_checked", package=package)
@@ -276,10 +326,10 @@ class _Checker:
         if owner.is_receiver:
             # A subclass elsewhere, or a class that mixes it in, may have the name.
             is_closed = openness <= Openness.DATA and not classes.has_subclasses(owner)
-            if not is_closed or _best_likeness(name, near) < _LEAST_OF_RECEIVER:
+            if not is_closed or best_likeness(name, near) < _LEAST_OF_RECEIVER:
                 return None
         elif not (
-            _is_conclusive(openness, name, near, called=called) or classes.is_closed_enum(owner)
+            is_conclusive(openness, name, near, called=called) or classes.is_closed_enum(owner)
         ):
             return None
         message = f"class {title} of this code has no {name}"
@@ -368,23 +418,6 @@ def _may_be_variable(path: str) -> bool:
     return first == "builtins" and name not in _BUILTIN_TYPES
 
 
-def _subclass_may_have(owner: PackageType, name: str) -> bool:
-    surface = owner.package.surface
-    if not isinstance(surface, PythonSurface):
-        return False
-    return any(surface.subclass_may_have(each, name) for each in owner.paths)
-
-
-def _best_likeness(name: str, near: Sequence[str]) -> float:
-    return max((name_similarity(name, each.rpartition(".")[2]) for each in near), default=0.0)
-
-
-def _is_conclusive(openness: Openness, name: str, near: Sequence[str], *, called: bool) -> bool:
-    """Return whether enough of a class is seen to call a name wrong that it is not seen to have."""
-    least = (_LEAST_WHEN_CALLED if called else _LEAST_WHEN_READ).get(openness)
-    return least is not None and (least == 0.0 or _best_likeness(name, near) >= least)
-
-
 def _tests_availability(condition: ast.expr) -> bool:
     """Return whether a condition tests which names there are."""
     return bool(_AVAILABILITY.search(ast.unparse(condition)))
@@ -403,8 +436,9 @@ def _expects_failure(node: ast.expr) -> bool:
 
 
 def _is_skipped(node: ast.AST) -> bool:
-    """Return whether a test or its class may be skipped: ``@pytest.mark.skipif``."""
-    return any("skip" in ast.unparse(each) for each in getattr(node, "decorator_list", ()))
+    """Return whether a test or its class may be skipped or fail: ``@pytest.mark.skipif``."""
+    decorators = (ast.unparse(each).lower() for each in getattr(node, "decorator_list", ()))
+    return any("skip" in each or "xfail" in each for each in decorators)
 
 
 def _catches_missing_names(node: ast.Try | ast.TryStar) -> bool:

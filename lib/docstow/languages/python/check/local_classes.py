@@ -151,7 +151,8 @@ class LocalClasses:
             self._openness[key] = self._find_openness(own)
         return self._openness[key]
 
-    def _find_openness(self, own: LocalType) -> Openness:
+    def own_openness(self, own: LocalType) -> Openness:
+        """Return the same without what the packages' bases have."""
         bases = self.bases(own)
         if bases is None or not self.has_plain_decorators(own.node):
             return Openness.ANY
@@ -163,13 +164,13 @@ class LocalClasses:
             name = getattr(each, "id", None) or getattr(each, "attr", None)
             if (name or getattr(each, "name", None)) in _DYNAMIC_NAMES:
                 return Openness.ANY
-        levels = [
-            self.openness(base)
-            if isinstance(base, LocalType)
-            else base.package.surface.openness(base.path)
-            for base in bases
-        ]
+        levels = [self.openness(base) for base in bases if isinstance(base, LocalType)]
         return max(levels, default=Openness.CLOSED)
+
+    def _find_openness(self, own: LocalType) -> Openness:
+        above = (each for each in self.bases(own) or () if isinstance(each, PackageType))
+        levels = (each.package.surface.openness(each.path) for each in above)
+        return max(self.own_openness(own), *levels, Openness.CLOSED)
 
     def is_enum(self, own: LocalType) -> bool:
         """Return whether it is an enumeration."""

@@ -43,12 +43,15 @@ class Parsed:
         tree: what could be read.
         lost: names on the lines that could not be read, whose bindings are not known.
         column: columns that were cut off at the left.
+        text: what the tree was read from, line by line: without that indentation, and with
+            nothing in place of the lines that could not be read.
         unread: numbers of the lines that could not be read, sorted.
     """
 
     tree: ast.Module
     lost: frozenset[str]
     column: int
+    text: str
     unread: tuple[int, ...] = ()
 
 
@@ -63,10 +66,9 @@ def parse(code: str) -> Parsed:
     left = text.split("\n")
     for _ in range(_MOST_LEFT_OUT):
         try:
-            tree = python_ast.parse_module("\n".join(left))
-            return Parsed(
-                tree, frozenset(lost | _cut_deep_nodes(tree)), column, tuple(sorted(unread))
-            )
+            tree = python_ast.parse_module(kept := "\n".join(left))
+            names = frozenset(lost | _cut_deep_nodes(tree))
+            return Parsed(tree, names, column, kept, tuple(sorted(unread)))
         except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
             line = (getattr(error, "lineno", None) or 1) - 1
             line = min(max(line, 0), len(left) - 1)
@@ -77,7 +79,7 @@ def parse(code: str) -> Parsed:
             keep = left[line][: len(left[line]) - len(stripped)]
             left[line] = f"{keep}pass" if stripped not in {"", "pass"} else ""
     everything = frozenset(_NAME.findall(text))
-    return Parsed(_parse_imports(text), everything, column, tuple(sorted(unread)))
+    return Parsed(_parse_imports(text), everything, column, "", tuple(sorted(unread)))
 
 
 def _cut_deep_nodes(tree: ast.Module) -> set[str]:

@@ -1,0 +1,53 @@
+"""How certain it must be that a class has no such name, before anybody hears of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from docstow.languages.python.check.annotations import PackageType
+from docstow.languages.python.surface import PythonSurface
+from docstow.languages.shared.findings import name_similarity
+from docstow.languages.shared.surface import Openness
+
+#: How similar, of 100, the nearest known name of a class must be before a missing one that is read
+#: or called is reported; a class that is more open than these is never reported.
+_LEAST_WHEN_READ = {Openness.CLOSED: 75.0, Openness.DATA: 85.0, Openness.FEW: 95.0}
+_LEAST_WHEN_CALLED = {
+    Openness.CLOSED: 0.0,
+    Openness.DATA: 0.0,
+    Openness.ITEMS: 0.0,
+    Openness.FEW: 80.0,
+}
+
+
+def subclass_may_have(owner: PackageType, name: str) -> bool:
+    """Return whether a subclass in the package may have a name that a class lacks."""
+    surface = owner.package.surface
+    if not isinstance(surface, PythonSurface):
+        return False
+    return any(surface.subclass_may_have(each, name) for each in owner.paths)
+
+
+def best_likeness(name: str, near: Sequence[str]) -> float:
+    """Return from 0 to 100 how alike the nearest of some paths is."""
+    return max((name_similarity(name, each.rpartition(".")[2]) for each in near), default=0.0)
+
+
+def is_closed(kind: PackageType, name: str, *, called: bool) -> bool:
+    """Return whether a class lacks a name that neither a type checker nor our reader sees.
+
+    A type checker knows what decorators give. What is set by name while it runs may come from data;
+    but what is called is then a word of the package.
+    """
+    surface = kind.package.surface
+    if kind.openness <= Openness.DATA or not isinstance(surface, PythonSurface):
+        return kind.openness <= Openness.DATA
+    if all(surface.is_open_by_calls(each) for each in kind.paths):
+        return True
+    return called and kind.openness is Openness.FEW and not surface.mentions(name)
+
+
+def is_conclusive(openness: Openness, name: str, near: Sequence[str], *, called: bool) -> bool:
+    """Return whether enough of a class is seen to call a name wrong that it is not seen to have."""
+    least = (_LEAST_WHEN_CALLED if called else _LEAST_WHEN_READ).get(openness)
+    return least is not None and (least == 0.0 or best_likeness(name, near) >= least)

@@ -1,0 +1,211 @@
+"""Which classes ty means by a type, found by where they are defined, not by what is displayed."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from docstow.core.errors import DocstowError
+from docstow.languages.python.check.annotations import LocalType, PackageType
+from docstow.languages.python.check.type_claims import alternatives
+from docstow.text.python_ast import try_parse_module
+
+if TYPE_CHECKING:
+    from docstow.languages.python.check import Checked
+    from docstow.languages.shared.boundary import Boundary
+    from docstow.languages.shared.language_server import LanguageServer
+
+_LARGEST_FILE = 4 * 1024 * 1024
+#: What a method gets of its own class.
+_SELF = re.compile(r"Self@\w+")
+#: Of these a value is annotated that has names that they have not.
+_UNINFORMATIVE = frozenset({"object", "type", "None", "Never", "Unknown", "Any", "Todo", "super"})
+
+
+@dataclass(frozen=True, slots=True)
+class Owner:
+    """A class that a value may be of.
+
+    Attributes:
+        kind: the class, of a package or of the code.
+        typed: whether its package says that its types are complete.
+    """
+
+    kind: PackageType | LocalType
+    typed: bool
+
+
+class Owners:
+    """The classes of expressions.
+
+    Args:
+        own: what our reader knows of the code.
+        roots: the folders of import names that the engine was given, with what may be read there.
+        file: the name of the code's own file.
+    """
+
+    def __init__(self, own: Checked, roots: Mapping[Path, Boundary], file: str) -> None:
+        self._own = own
+        self._roots = roots
+        self._file = file
+        self._classes: dict[Path, dict[int, str]] = {}
+
+    def find(
+        self, server: LanguageServer, asked: Sequence[tuple[ast.expr, str]]
+    ) -> list[list[Owner]]:
+        """Return the classes that each of some expressions may be of; none where one is not known.
+
+        Args:
+            server: has judged the code.
+            asked: expressions with their types as they are displayed, which may be empty.
+        """
+        text, places = _named(self._own.parsed.text, [node for node, _ in asked])
+        if asked:
+            server.judge(self._file, "python", text)
+        return [
+            self._owners(node, server.declared(*place), title)
+            for place, (node, title) in zip(places, asked, strict=True)
+        ]
+
+    def _owners(
+        self, node: ast.expr, declared: Sequence[tuple[Path, int]], title: str
+    ) -> list[Owner]:
+        if _SELF.fullmatch(title):
+            return self._around(node)
+        names = [each for each in alternatives(title) if each != "None"] if title else []
+        shown = [_display(each) for each in names]
+        if not _UNINFORMATIVE.isdisjoint(shown) or title == "None":
+            return []
+        found = [self._at(path, line) for path, line in declared]
+        known = [each for each in found if each is not None]
+        if len(known) < len(found):
+            return []
+        titles = {
+            each.kind.node.name
+            if isinstance(each.kind, LocalType)
+            else each.kind.path.rpartition(".")[2]
+            for each in known
+        }
+        # What is in the stubs of Python itself has no place that could be opened.
+        for each in dict.fromkeys(shown):
+            if each not in titles:
+                standard = self._standard(each)
+                if not standard:
+                    return []
+                known += standard
+        return known
+
+    def _at(self, path: Path, line: int) -> Owner | None:
+        if path.name == self._file and not any(path.is_relative_to(each) for each in self._roots):
+            return self._local(line + 1)
+        roots = [each for each in self._roots if path.is_relative_to(each)]
+        if not roots:
+            return None
+        root = max(roots, key=lambda each: len(each.parts))
+        if path not in self._classes:
+            self._classes[path] = _classes(path, self._roots[root])
+        name = self._classes[path].get(line + 1)
+        parts = list(path.relative_to(root).with_suffix("").parts)
+        if name is None or not parts:
+            return None
+        typed = path.suffix == ".pyi" or (root / parts[0] / "py.typed").is_file()
+        parts[0] = parts[0].removesuffix("-stubs")
+        module = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+        return self._of_package(f"{module}.{name}", typed=typed)
+
+    def _of_package(self, path: str, *, typed: bool) -> Owner | None:
+        package = self._own.names.resolver.package_for(path)
+        if package is None or package.surface.symbol(path) is None:
+            return None
+        return Owner(PackageType(path, package), typed)
+
+    def _local(self, line: int) -> Owner | None:
+        for node, scope in self._own.scopes.items():
+            if isinstance(node, ast.ClassDef) and node.lineno == line:
+                return Owner(LocalType(node, scope), typed=True)
+        return None
+
+    def _around(self, node: ast.expr) -> list[Owner]:
+        """Return the class whose method a node is in."""
+        classes = [
+            each
+            for each in self._own.scopes
+            if isinstance(each, ast.ClassDef)
+            and each.lineno <= node.lineno <= (each.end_lineno or 0)
+        ]
+        inner = max(classes, key=lambda each: each.lineno, default=None)
+        kind = LocalType(inner, self._own.scopes[inner], is_receiver=True) if inner else None
+        return [Owner(kind, typed=True)] if kind is not None else []
+
+    def _standard(self, name: str) -> list[Owner]:
+        package = self._own.names.resolver.package_for("builtins")
+        if package is None:
+            return []
+        paths = [f"builtins.{name}"] if package.symbol(f"builtins.{name}") is not None else []
+        paths = paths or [
+            each for each in package.surface.names() if each.rpartition(".")[2] == name
+        ]
+        found = (self._of_package(each, typed=True) for each in paths)
+        return [each for each in found if each is not None]
+
+
+def _named(text: str, nodes: Sequence[ast.expr]) -> tuple[str, list[tuple[int, int]]]:
+    """Give names to expressions of a text; return where the names are."""
+    inserted: list[tuple[int, int, int, int, str]] = []
+    for number, node in enumerate(nodes):
+        width = (node.end_lineno or 0, node.end_col_offset or 0)
+        inserted.append((node.lineno - 1, node.col_offset, 1, number, f"(docstow_{number}:="))
+        inserted.append((width[0] - 1, width[1], 0, number, ")"))
+    lines = [each.encode() for each in text.split("\n")]
+    places = [(0, 0)] * len(nodes)
+    shifts: dict[int, int] = {}
+    for line, column, begins, number, piece in sorted(inserted, key=lambda each: each[:3]):
+        at = column + shifts.get(line, 0)
+        lines[line] = lines[line][:at] + piece.encode() + lines[line][at:]
+        shifts[line] = shifts.get(line, 0) + len(piece)
+        if begins:
+            places[number] = line, at + 1
+    return b"\n".join(lines).decode(), places
+
+
+def _classes(path: Path, boundary: Boundary) -> dict[int, str]:
+    """Return the dotted names of a file's classes by their lines."""
+    try:
+        text = boundary.read(path, most=_LARGEST_FILE).decode("utf-8", "replace")
+    except DocstowError:
+        return {}
+    tree, found = try_parse_module(text), {}
+    waiting: list[tuple[ast.AST, str]] = [(tree, "")] if tree is not None else []
+    while waiting:
+        node, above = waiting.pop()
+        for each in ast.iter_child_nodes(node):
+            if isinstance(each, ast.ClassDef):
+                found[each.lineno] = f"{above}{each.name}"
+                waiting.append((each, f"{above}{each.name}."))
+            elif not isinstance(each, ast.expr):
+                waiting.append((each, above))
+    return found
+
+
+def _display(title: str) -> str:
+    """Return the name of a class that a type is displayed by; ``Unknown`` where it is none."""
+    if title.startswith("Literal["):
+        inner = title[len("Literal[") : -1]
+        return _literal(inner)
+    plain = title.split("[", 1)[0].rpartition(".")[2]
+    return plain if plain.isidentifier() else "Unknown"
+
+
+def _literal(text: str) -> str:
+    """Return the class of a literal as it is displayed; of a member of an enumeration that."""
+    if text[:1] in "\"'":
+        return "str"
+    if text[:2] in {'b"', "b'"}:
+        return "bytes"
+    if text[:4] in {"True", "Fals"}:
+        return "bool"
+    return "int" if text[:1].isdigit() or text[:1] == "-" else text.partition(".")[0]

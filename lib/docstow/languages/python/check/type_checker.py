@@ -1,0 +1,396 @@
+"""ty, a type checker, as the engine that judges what our reader leaves open.
+
+What it says is a claim. It becomes a finding only where our reader does not know better: which
+classes and modules answer for names by themselves, what subclasses have, what a source has that its
+stub leaves out.
+"""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from docstow.languages.python.check import Checked, check
+from docstow.languages.python.check.annotations import LocalType, PackageType
+from docstow.languages.python.check.certainty import (
+    best_likeness,
+    is_closed,
+    is_conclusive,
+    subclass_may_have,
+)
+from docstow.languages.python.check.inference import call_shape
+from docstow.languages.python.check.owners import Owner, Owners
+from docstow.languages.python.check.type_claims import (
+    ArgumentClaim,
+    ChoiceClaim,
+    Claim,
+    MemberClaim,
+    ModuleClaim,
+    claims,
+)
+from docstow.languages.python.checker_release import ENGINE
+from docstow.languages.shared.engines import Engines, Workplace
+from docstow.languages.shared.findings import (
+    PROBLEMS,
+    Finding,
+    Status,
+    Verdict,
+    nearest,
+    sort_findings,
+)
+from docstow.languages.shared.lookup import Installed, absent, mismatch_of_all
+from docstow.languages.shared.surface import Openness
+
+if TYPE_CHECKING:
+    from docstow.languages.shared.boundary import Boundary
+    from docstow.languages.shared.language_server import LanguageServer
+    from docstow.languages.shared.lookup import Resolver
+    from docstow.languages.shared.project import Scan
+    from docstow.languages.shared.surface import Symbol
+
+_FILE = "code.py"
+_SITE = ".venv/lib/python{0}/site-packages"
+#: The version of Python that code is for where nothing says it.
+_PYTHON = "3.13"
+#: Names with these in them belong to classes that are mixed into others.
+_MIXED = "mixin"
+
+
+def judge(engines: Engines, code: str, resolver: Resolver, scans: Sequence[Scan]) -> Verdict:
+    """Judge code by ty, and by what our own reader found in it.
+
+    Args:
+        engines: have ty.
+        code: a file or a part of one.
+        resolver: where packages are found.
+        scans: environments with the packages; those of the first one count before the others'.
+
+    Raises:
+        TooLarge: it takes more time or memory than it may.
+        InternalError: ty ended.
+    """
+    own = check(code, resolver)
+    if not own.parsed.text.strip():
+        return own.verdict
+    roots = _roots(scans)
+    with engines.at_work(ENGINE, _workplace(scans, roots)) as server:
+        said = server.judge(_FILE, "python", own.parsed.text)
+        judged = _Judge(own, Owners(own, roots, _FILE)).findings(
+            server, [*claims(said, own.parsed.tree)]
+        )
+    return replace(own.verdict, findings=_joined(own.verdict.findings, judged))
+
+
+def _roots(scans: Sequence[Scan]) -> dict[Path, Boundary]:
+    """Return the folders of import names, those that answer first before the others."""
+    found: dict[Path, Boundary] = {}
+    for scan in scans:
+        for each in scan.packages:
+            if each.ecosystem == "python" and each.files_root is not None and not each.problem:
+                found.setdefault(each.files_root, scan.boundary)
+    return found
+
+
+def _workplace(scans: Sequence[Scan], roots: Mapping[Path, Boundary]) -> Workplace:
+    """Return what ty is given: an environment that leads to the packages, and no interpreter."""
+    details = (each.detail for scan in scans for each in scan.environments)
+    stated = (each.removeprefix("Python ") for each in details if each.startswith("Python "))
+    version = ".".join(next(stated, _PYTHON).split(".")[:2])
+    settings = f'python = ".venv"\npython-version = "{version}"\npython-platform = "all"\n'
+    packages = (f"{e.location} {e.version}" for scan in scans for e in scan.packages)
+    state = "\n".join([version, *map(str, roots), *sorted(packages)])
+    return Workplace(
+        key=hashlib.sha256(state.encode()).hexdigest(),
+        files={
+            "ty.toml": f"[environment]\n{settings}",
+            ".venv/pyvenv.cfg": f"home = /nowhere\nversion = {version}\n",
+            f"{_SITE.format(version)}/packages.pth": "".join(f"{each}\n" for each in roots),
+        },
+        links={},
+        reads=[*roots],
+        arguments=("server",),
+        settings={"TY_MAX_PARALLELISM": "2"},
+    )
+
+
+class _Judge:
+    """Takes, lowers or drops what is claimed."""
+
+    def __init__(self, own: Checked, owners: Owners) -> None:
+        self._own = own
+        self._owners = owners
+        self._names = own.names
+
+    def findings(self, server: LanguageServer, claimed: Sequence[Claim]) -> list[Finding]:
+        """Return the findings that claims make."""
+        claimed = [each for each in claimed if not self._is_guarded(each)]
+        signatures = {
+            id(each): server.signatures(each.said.line, each.said.start)
+            for each in claimed
+            if isinstance(each, ArgumentClaim) and (each.keyword or each.overloaded)
+        }
+        receivers = [(each, node, title) for each in claimed for node, title in _receiver(each)]
+        kinds = self._owners.find(server, [(node, title) for _, node, title in receivers])
+        owners = {id(each): found for (each, _, _), found in zip(receivers, kinds, strict=True)}
+        found: list[Finding] = []
+        for each in claimed:
+            made = self._finding(each, owners.get(id(each), []), signatures.get(id(each), []))
+            found += [made] if made is not None else []
+        return found
+
+    def _finding(
+        self, claim: Claim, owners: Sequence[Owner], signatures: Sequence[Sequence[str]]
+    ) -> Finding | None:
+        if isinstance(claim, MemberClaim):
+            return self._member(claim, owners)
+        if isinstance(claim, ModuleClaim):
+            return self._module(claim)
+        if isinstance(claim, ArgumentClaim):
+            return self._argument(claim, owners, signatures)
+        return self._choice(claim)
+
+    def _is_guarded(self, claim: Claim) -> bool:
+        """Return whether a place is not judged, or rests on what could not be read."""
+        if (claim.said.line, claim.said.start) in self._own.guarded:
+            return True
+        node: ast.AST = claim.node
+        while isinstance(node, ast.Attribute | ast.Call | ast.Subscript):
+            if isinstance(node, ast.Attribute) and node.attr in self._own.patched:
+                return True
+            node = node.func if isinstance(node, ast.Call) else node.value
+        return isinstance(node, ast.Name) and node.id in self._own.parsed.lost
+
+    # -- members -----------------------------------------------------------------------------
+
+    def _member(self, claim: MemberClaim, owners: Sequence[Owner]) -> Finding | None:
+        called = self._is_called(claim.node)
+        title = claim.title or "what is called"
+        open_ended = self._report(claim.node, claim.name, f"{title}.{claim.name}", "not_checked")
+        if not owners:
+            return open_ended
+        first: Finding | None = None
+        for each in owners:
+            if isinstance(each.kind, LocalType):
+                made = self._local(claim, each.kind, called=called)
+            else:
+                made = self._of_package(claim, each.kind, typed=each.typed, called=called)
+            if made is None:
+                return open_ended
+            first = first or made
+        return first
+
+    def _of_package(
+        self, claim: MemberClaim, kind: PackageType, *, typed: bool, called: bool
+    ) -> Finding | None:
+        name, package = claim.name, kind.package
+        if not kind.certainly_lacks(name):
+            return None
+        if claim.title and subclass_may_have(kind, name):
+            return None
+        near = self._names.suggest(package, kind.path, name, called=called)
+        if not claim.title:
+            # It answers for any name, of which those of two words are hardly data.
+            is_certain = bool(near) and "_" in name
+        elif typed:
+            is_certain = is_closed(kind, name, called=called)
+        else:
+            is_certain = False
+        if not is_certain and not is_conclusive(kind.openness, name, near, called=called):
+            return None
+        return self._report(
+            claim.node,
+            name,
+            f"{kind.path}.{name}",
+            "unknown",
+            message=absent(package, "class", kind.path, name, near),
+            near=near,
+            package=package,
+            path=kind.path,
+        )
+
+    def _local(self, claim: MemberClaim, kind: LocalType, *, called: bool) -> Finding | None:
+        classes = self._own.values.classes
+        title, name = kind.node.name, claim.name
+        bases = [each for each in classes.bases(kind) or () if isinstance(each, PackageType)]
+        is_certain = classes.openness(kind) <= Openness.DATA or (
+            classes.own_openness(kind) <= Openness.DATA
+            and all(is_closed(each, name, called=called) for each in bases)
+        )
+        if not is_certain or _MIXED in title.lower():
+            return None
+        near = self._names.suggest_own(title, name, lambda: classes.member_names(kind))
+        if claim.title.startswith("Self@") and (classes.has_subclasses(kind) or not bases):
+            return None
+        message = f"class {title} of this code has no {name}"
+        message += f"; did you mean {near[0]}?" if near else "."
+        return self._report(
+            claim.node,
+            name,
+            f"{title}.{name}",
+            "unknown",
+            message=message,
+            near=near,
+            package=bases[0].package if bases else None,
+            path=title,
+        )
+
+    def _module(self, claim: ModuleClaim) -> Finding | None:
+        path = f"{claim.module}.{claim.name}"
+        answer = self._names.look_up(path)
+        package = answer.package
+        if package is None or answer.whole:
+            return None
+        openness = package.surface.openness(claim.module)
+        near = self._names.suggest(package, claim.module, claim.name, "module")
+        if answer.status != "unknown" and not (
+            openness is Openness.FEW and best_likeness(claim.name, near) >= 80
+        ):
+            return self._report(claim.node, claim.name, path, "not_checked", package=package)
+        return self._report(
+            claim.node,
+            claim.name,
+            path,
+            "unknown",
+            message=absent(package, "module", claim.module, claim.name, near),
+            near=near,
+            package=package,
+            path=claim.module,
+        )
+
+    def _is_called(self, node: ast.Attribute) -> bool:
+        return any(isinstance(each, ast.Call) and each.func is node for each in self._own.scopes)
+
+    # -- arguments ---------------------------------------------------------------------------
+
+    def _argument(
+        self, claim: ArgumentClaim, owners: Sequence[Owner], signatures: Sequence[Sequence[str]]
+    ) -> Finding | None:
+        path, package = self._callee(claim.node, owners)
+        symbol = package.symbol(path) if package is not None else None
+        wrong = self._mismatch(claim, symbol)
+        keyword, reason = claim.keyword, claim.reason
+        names = list(dict.fromkeys(each for one in signatures for each in one))
+        if claim.overloaded:
+            unknown = [each for each in call_shape(claim.node).keywords if each not in names]
+            if not unknown or not names or any(each.startswith("**") for each in names):
+                return None
+            keyword = unknown[0]
+        if wrong is False:
+            return None
+        title = path or ast.unparse(claim.node.func)
+        taken = [each for each in names if each.isidentifier()]
+        if keyword and not taken and wrong is None:
+            return None  # A class with several constructors, of which ty has seen the wrong one.
+        near = nearest(keyword, taken, shaped=False) if keyword else ()
+        if keyword:
+            reason = f"has no parameter {keyword}; it takes {', '.join(taken) or 'none'}"
+        return self._report(
+            claim.node,
+            keyword,
+            f"{title}({keyword}=)" if keyword else f"{title}()",
+            "wrong_argument",
+            message=f"{title} {reason}.",
+            near=near,
+            package=package,
+            path=path,
+        )
+
+    def _mismatch(self, claim: ArgumentClaim, symbol: Symbol | None) -> bool | None:
+        """Return whether our reader finds the call wrong, too; None where it does not know."""
+        if symbol is None:
+            return None
+        overloads = symbol.overloads if symbol.parameters is None else (symbol.parameters,)
+        if not overloads:
+            return None
+        unbound = symbol.kind == "method" and not isinstance(claim.node.func, ast.Attribute)
+        return mismatch_of_all(overloads, call_shape(claim.node), unbound=unbound) is not None
+
+    def _callee(self, node: ast.Call, owners: Sequence[Owner]) -> tuple[str, Installed | None]:
+        """Return the path of what is called, and whose it is; empty where it is not known."""
+        scope = self._own.scopes.get(node)
+        path = self._own.values.import_path(node.func, scope) if scope is not None else None
+        if path is not None:
+            return path, self._names.resolver.package_for(path)
+        if len(owners) == 1 and isinstance(node.func, ast.Attribute):
+            kind = owners[0].kind
+            if isinstance(kind, PackageType):
+                return f"{kind.path}.{node.func.attr}", kind.package
+        return "", None
+
+    def _choice(self, claim: ChoiceClaim) -> Finding | None:
+        near = nearest(claim.text, claim.choices, shaped=False)
+        return self._report(
+            claim.node,
+            claim.text,
+            f'"{claim.text}"',
+            "wrong_argument",
+            message=claim.said.message.split("\n")[0],
+            near=near,
+        )
+
+    # -- findings ----------------------------------------------------------------------------
+
+    def _report(
+        self,
+        node: ast.AST,
+        last: str,
+        name: str,
+        status: Status,
+        *,
+        message: str = "",
+        near: Sequence[str] = (),
+        package: Installed | None = None,
+        path: str = "",
+    ) -> Finding:
+        line, column = getattr(node, "lineno", 1), getattr(node, "col_offset", 0)
+        if isinstance(node, ast.Attribute):
+            line = node.end_lineno or line
+            column = (node.end_col_offset or 0) - len(last.encode())
+        return Finding(
+            line=line,
+            column=column + 1 + self._own.parsed.column,
+            name=name,
+            status=status,
+            message=message,
+            suggestions=tuple(near),
+            path=path,
+            package=package.name if package is not None else "",
+            version=package.version if package is not None else "",
+            engine=str(ENGINE.name),
+        )
+
+
+def _receiver(claim: Claim) -> Iterator[tuple[ast.expr, str]]:
+    """Yield the expression whose class is to be known, and its type as it is displayed."""
+    if isinstance(claim, MemberClaim):
+        yield claim.node.value, claim.title
+    elif isinstance(claim, ArgumentClaim) and isinstance(claim.node.func, ast.Attribute):
+        yield claim.node.func.value, ""
+
+
+def _joined(own: Sequence[Finding], judged: Sequence[Finding]) -> tuple[Finding, ...]:
+    """Join what our reader and ty found; what our reader found wrong, or has seen, stays."""
+    known = {
+        (each.line, _last(each), each.status == "wrong_argument")
+        for each in own
+        if each.status != "not_checked"
+    }
+    open_ended = {(each.line, _last(each)) for each in own}
+    added = [
+        each
+        for each in judged
+        if (each.line, _last(each), each.status == "wrong_argument") not in known
+        and (each.status in PROBLEMS or (each.line, _last(each)) not in open_ended)
+    ]
+    wrong = {(each.line, _last(each)) for each in added if each.status in PROBLEMS}
+    kept = [e for e in own if e.status != "not_checked" or (e.line, _last(e)) not in wrong]
+    return sort_findings([*kept, *added])
+
+
+def _last(finding: Finding) -> str:
+    """Return the member or the argument that a finding is about."""
+    return finding.name.removesuffix("()").rstrip("=)").replace("(", ".").rpartition(".")[2]

@@ -1,0 +1,276 @@
+"""ty as the engine: which of its claims are told, which our reader refuses, what it cannot do."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import signal
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from docstow.core.errors import PackageNotFound, UnreadableInput
+from docstow.core.settings import load
+from docstow.languages.python.checker_release import ENGINE
+from docstow.runtime import Runtime
+from docstow.sources.packages.programs import fetcher_of, unpack_program
+from servers.python_index import PythonIndexServer
+
+Verify = Callable[..., dict[str, Any]]
+
+#: A package with types, and one whose names come about in ways that no stub tells.
+PACKAGES: Mapping[str, Mapping[str, str]] = {
+    "harbour": {
+        "harbour/py.typed": "",
+        "harbour/__init__.py": """
+from typing import Callable, Generic, Literal, TypedDict, TypeVar, overload
+
+T = TypeVar("T")
+
+class Load(TypedDict):
+    weight: int
+
+class Ship:
+    length: int
+    def moor(self, at: str, *, fast: bool = False) -> "Berth[Ship]": ...
+    def sail(self, course: Literal["north", "south"] = "north") -> None: ...
+
+class Tug(Ship):
+    def tow(self) -> None: ...
+
+class Berth(Generic[T]):
+    held: T
+    @property
+    def ships(self) -> list[T]: ...
+
+@overload
+def call(name: str) -> Ship: ...
+@overload
+def call(name: str, *, port: int) -> Tug: ...
+def call(name, *, port=0): ...
+
+def visit(work: Callable[[Ship], object], load: Load) -> None: ...
+""",
+    },
+    "lagoon": {
+        "lagoon/py.typed": "",
+        "lagoon/__init__.py": '''
+class Tide:
+    """Answers for any name."""
+    def __init__(self, **names: int) -> None:
+        self.__dict__.update(names)
+
+class Wave:
+    def __getattr__(self, name):
+        return 1
+
+def _fill() -> None:
+    for name in ("ebb", "flow"):
+        globals()[name] = Tide()
+
+_fill()
+
+class Pool:
+    size: int = 0
+    def __init__(self) -> None:
+        for name in ("depth",):
+            setattr(self, name, 1)
+
+def pool() -> Pool: ...
+def tide() -> Tide: ...
+''',
+    },
+}
+
+
+def _install(site: Path, name: str, files: Mapping[str, str]) -> None:
+    info = site / f"{name}-1.0.dist-info"
+    info.mkdir(parents=True)
+    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
+    (info / "RECORD").write_text("".join(f"{each},,\n" for each in files))
+    for each, text in files.items():
+        (site / each).parent.mkdir(exist_ok=True)
+        (site / each).write_text(text)
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A project whose own configuration would have nothing checked, and everything imported."""
+    root = tmp_path_factory.mktemp("project")
+    for name, files in PACKAGES.items():
+        _install(root / ".venv/lib/python3.12/site-packages", name, files)
+    (root / ".venv/pyvenv.cfg").write_text("home = /usr/bin\nversion = 3.12.1\n")
+    (root / "ty.toml").write_text('[rules]\nall = "ignore"\n[environment]\npython = "/evil"\n')
+    (root / "pyproject.toml").write_text('[project]\nname = "p"\n[tool.ty.rules]\nall = "ignore"\n')
+    (root / "own.py").write_text("class Own:\n    there = 1\n")
+    return root
+
+
+@pytest.fixture(scope="module")
+def opened(
+    project: Path, engines_folder: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Runtime]:
+    base = tmp_path_factory.mktemp("runtime")
+    flags = {
+        "store": str(base / "store"),
+        "cache": str(base / "cache"),
+        "engines": str(engines_folder),
+        "root": (str(project),),
+        "offline": True,
+    }
+    with contextlib.closing(Runtime(load(flags, {}))) as runtime:
+        yield runtime
+
+
+@pytest.fixture(scope="module")
+def verify(opened: Runtime) -> Verify:
+    def ask(code: str, **arguments: Any) -> dict[str, Any]:
+        given = {"code": code, "language": "python", **arguments}
+        answer = opened.toolbox.call("verify_code", given).structured
+        assert answer is not None
+        return dict(answer)
+
+    return ask
+
+
+@pytest.mark.parametrize(
+    ("code", "name", "first"),
+    [
+        ("def f(b: harbour.Berth[harbour.Ship]):\n    b.ships[0].mooor('a')", "Ship.mooor", "moor"),
+        ("harbour.visit(lambda ship: ship.width, {'weight': 1})", "Ship.width", None),
+        ("harbour.visit(lambda s: s.sail(course=\"up\"), {'weight': 1})", '"up"', None),
+        ("[s.sale() for s in harbour.call('a').moor('b').ships]", "Ship.sale", "sail"),
+        ("harbour.call('a').moor('b').held.sail(coarse='north')", "sail(coarse=)", "course"),
+        ("harbour.call('a', porter=1).tow()", "call(porter=)", "port"),
+        ("list(map(lambda t: t.towed(), [harbour.Tug()]))", "Tug.towed", "tow"),
+        ("class Own(harbour.Ship):\n    pass\nOwn().moor('x').shipps", "Berth.shipps", "ships"),
+        ("{n: 1 for n in 'ab'}.popp('a')", "dict.popp", "pop"),
+    ],
+)
+def test_what_is_wrong_is_found_with_its_place_and_owner(
+    verify: Verify, code: str, name: str, first: str | None
+) -> None:
+    answer = verify(f"import harbour\n{code}")
+    assert answer["engine"] == f"ty {ENGINE.version}"
+    (found,) = answer["results"]
+    assert found["name"].endswith(name), found
+    if first is not None:
+        assert found["suggestions"][0].endswith(first)
+    line = f"import harbour\n{code}".split("\n")[found["line"] - 1]
+    word = name.removesuffix("=)").split("(")[-1].split(".")[-1]
+    is_call = name.endswith(")")
+    assert line[found["column"] - 1 :].startswith("harbour" if is_call else word), found
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import lagoon\nlagoon.ebb.anything\nlagoon.flow",
+        "import lagoon\nlagoon.tide().high",
+        "import lagoon\nlagoon.Wave().anything.more",
+        "import lagoon\nlagoon.pool().depth",
+        "import lagoon\nfor each in [lagoon.pool()]:\n    each.depth",
+        "from own import Own\nOwn().absent\nimport own\nown.Own().absent",
+        "import harbour\nship = harbour.call('a')\nship.name = 'x'\nprint(ship.name)",
+        "import harbour\nship = harbour.call('a')\nif hasattr(ship, 'crew'):\n    ship.crew.eat()",
+        "import harbour\ntry:\n    harbour.call('a').crew\nexcept AttributeError:\n    pass",
+        "import harbour\nharbour.call('a').crew  # type: ignore",
+        "import harbour\ndef f(ship: harbour.Ship):\n    ship.tow()",
+        "class Mixin:\n    def f(self):\n        return self.given()",
+        "undeclared.name\nundeclared()",
+        "x: int = 'text'\ndef f() -> int:\n    return 'a'",
+        "import sys\nsys.stdout.reconfigure(encoding='utf-8')",
+    ],
+)
+def test_what_is_not_certain_is_no_finding(verify: Verify, code: str) -> None:
+    answer = verify(code)
+    assert answer["engine"] != "none"
+    assert answer["results"] == []
+
+
+def test_what_nobody_can_judge_is_counted(verify: Verify) -> None:
+    answer = verify("import lagoon\nfor each in [lagoon.tide()]:\n    each.high", all=True)
+    assert {each["status"] for each in answer["results"]} == {"ok", "not_checked"}
+    assert answer["not_checked_share"] > 0
+
+
+def test_one_server_works_for_a_project_and_another_when_it_is_gone(
+    verify: Verify, opened: Runtime
+) -> None:
+    wrong = "import harbour\n[s.sale() for s in harbour.call('a').moor('b').ships]"
+    assert len(verify(wrong)["results"]) == 1
+    first = opened.engines.pids()
+    assert verify("import harbour\nharbour.call('a')")["results"] == []
+    assert opened.engines.pids() == first
+    os.kill(first[-1], signal.SIGKILL)
+    assert len(verify(wrong)["results"]) == 1
+    assert opened.engines.pids() != first
+
+
+def test_without_the_engine_the_answer_says_so(project: Path, tmp_path: Path) -> None:
+    flags = {"store": str(tmp_path / "s"), "cache": str(tmp_path / "c"), "engines": "none"}
+    with contextlib.closing(Runtime(load({**flags, "root": (str(project),)}, {}))) as runtime:
+        asked = {"code": "import harbour\nharbour.Tug().toww()", "language": "python"}
+        answer = dict(runtime.toolbox.call("verify_code", asked).structured or {})
+    assert answer["engine"] == "none"
+    assert [each["name"] for each in answer["results"]] == ["harbour.Tug.toww"]
+
+
+def test_code_is_checked_against_the_version_that_one_wants_to_upgrade_to(
+    project: Path, engines_folder: Path, tmp_path: Path
+) -> None:
+    newer = PACKAGES["harbour"]["harbour/__init__.py"].replace("def sail(", "def steer(")
+    files = {"harbour/py.typed": "", "harbour/__init__.py": newer}
+    with PythonIndexServer() as index:
+        index.add_wheel("harbour", "2.0", files)
+        flags = {
+            "store": str(tmp_path / "store"),
+            "cache": str(tmp_path / "cache"),
+            "engines": str(engines_folder),
+            "root": (str(project),),
+            "python_index_url": index.url,
+        }
+        code = "import harbour\nharbour.visit(lambda ship: ship.sail(), {'weight': 1})"
+        asked = {"code": code, "language": "python", "root": str(project)}
+        with contextlib.closing(Runtime(load(flags, {}))) as runtime:
+            ask = runtime.toolbox.call
+            here = dict(ask("verify_code", asked).structured or {})
+            there = dict(
+                ask("verify_code", {**asked, "versions": {"harbour": "2.0"}}).structured or {}
+            )
+            unnamed = {**asked, "root": "", "versions": {"harbour": "2.0"}}
+            fetched = dict(ask("verify_code", unnamed).structured or {})
+    assert here["results"] == []
+    for answer in (there, fetched):
+        (found,) = answer["results"]
+        assert (found["name"], found["version"]) == ("harbour.Ship.sail", "2.0")
+        assert found["engine"] == "ty"
+
+
+def test_a_file_of_another_digest_is_refused(tmp_path: Path) -> None:
+    with PythonIndexServer() as index:
+        served = index.add_wheel("ty", ENGINE.version, {ENGINE.programs[0]: "#!/bin/sh\necho evil"})
+        flags = {"store": str(tmp_path / "s"), "python_index_url": index.url}
+        with contextlib.closing(Runtime(load(flags, {}))) as runtime:
+            fetch = fetcher_of("pypi", runtime.upstreams)
+            integrity, into = ENGINE.digests["linux-x64"], tmp_path / "engine"
+            arguments = (fetch, "ty", ENGINE.version, integrity, ENGINE.programs, into)
+            with pytest.raises(PackageNotFound, match="that is meant"):
+                unpack_program(*arguments)
+            # An index that lists the digest, and sends another file.
+            served.stated["hashes"] = {"sha256": _hex(integrity)}
+        with contextlib.closing(Runtime(load(flags, {}))) as runtime:
+            fetch = fetcher_of("pypi", runtime.upstreams)
+            with pytest.raises(UnreadableInput, match="sha256"):
+                unpack_program(fetch, *arguments[1:])
+        assert not into.exists()
+        assert hashlib.sha256(served.body).hexdigest() != _hex(integrity)
+
+
+def _hex(integrity: str) -> str:
+    import base64
+
+    return base64.b64decode(integrity.partition("-")[2]).hex()

@@ -10,20 +10,34 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
+from docstow.core.calls import EMBEDDING
 from docstow.core.errors import SourceNotFound, UpstreamError
 from docstow.core.model import CRATE, File, Known, Registration, Revision, Snapshot
 from docstow.core.settings import load
 from docstow.embedding import bundled
-from docstow.index import profiles
+from docstow.index import profiles, tables
 from docstow.index.catalog import Catalog
 from docstow.index.loaded import Index
+from docstow.index.tables import unpack_vectors
 from docstow.ingest.crates import CrateTask
-from docstow.ingest.jobs import COUNTS, FAILED, QUEUED, RUNNING, SUCCESS, SYNC, Job, Jobs, lease_key
+from docstow.ingest.jobs import (
+    COUNTS,
+    FAILED,
+    QUEUED,
+    RUNNING,
+    SUCCESS,
+    SYNC,
+    Job,
+    Jobs,
+    Progress,
+    lease_key,
+)
 from docstow.ingest.publish import Publisher
 from docstow.ingest.queue import Busy, Enqueuer, Message
-from docstow.ingest.sync import SyncTask
+from docstow.ingest.sync import REPORT_S, SyncTask
 from docstow.ingest.worker import Worker
 from docstow.library.prose import Prose
 from docstow.library.requests import SyncRequests
@@ -719,3 +733,41 @@ def test_what_a_site_says_of_itself_stays_where_it_has_no_pages(bench: Bench) ->
 def test_a_preview_of_nothing_is_none(bench: Bench) -> None:
     assert bench.run(preview(), *ABC).state == SUCCESS
     assert sorted(bench.pages) == ["a", "b", "c"]
+
+
+def test_a_sync_tells_how_much_is_embedded(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tables, "_TEXTS_AT_ONCE", 4)
+    told: list[Progress] = []
+    change = bench.jobs.change
+
+    def noted(job: Job, **fields: Any) -> Job:
+        if fields.get("progress") and fields["progress"].current == EMBEDDING:
+            told.append(fields["progress"])
+        return change(job, **fields)
+
+    monkeypatch.setattr(bench.jobs, "change", noted)
+    bench.clock.step = REPORT_S
+    job = bench.run(*(found(str(number)) for number in range(6)))
+    first, *rest = told
+    assert first == Progress(0, None, EMBEDDING)
+    passages = job.counts["chunks"]
+    assert {each.total for each in rest} == {passages}
+    assert [each.done for each in rest] == sorted(each.done for each in rest)
+    assert len(rest) > 2
+    assert rest[-1].done == passages
+    assert job.progress == Progress(6, 6)
+
+
+def test_texts_that_are_embedded_bit_by_bit_have_the_same_vectors(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = []
+    for at_once in (2048, 4):
+        monkeypatch.setattr(tables, "_TEXTS_AT_ONCE", at_once)
+        bench = Bench(open_store(str(tmp_path / f"{at_once}")), tmp_path / "cache")
+        bench.run(*(found(str(number), f"Rope {number} of {number**3}.") for number in range(9)))
+        made.append(dict(bench.index.vectors_by_digest()))
+    assert len(made[0]) == 9
+    assert made[0].keys() == made[1].keys()
+    whole, parts = (unpack_vectors([each[name] for name in made[0]]) for each in made)
+    assert np.allclose(whole, parts, atol=1e-3)

@@ -144,6 +144,7 @@ def _serve(runtime: Runtime, options: argparse.Namespace) -> int:
 def _print_address(runtime: Runtime, url: str) -> None:
     """Print where a server listens, and what clients need."""
     print(f"docstow {__version__} serves MCP at {url}")
+    print(f"Pages for people: {url.removesuffix('mcp')}")
     for system, _ in runtime.compat if runtime.settings.compat else []:
         print(f"As {system.name}: {url.removesuffix('/mcp')}{system.root}")
     print(f"Store: {runtime.location}")

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from docstow.cli.out import Out
 from docstow.cli.progress import State, shown
+from docstow.core import calls
 from docstow.core.errors import (
     CrateNotFound,
     DocstowError,
@@ -24,7 +25,7 @@ from docstow.core.errors import (
     PackageNotFound,
 )
 from docstow.ingest import job_logs, preload
-from docstow.ingest.jobs import EMBEDDING, FAILED, FULL, INCREMENTAL, SUCCESS, Coverage, Job
+from docstow.ingest.jobs import FAILED, FULL, INCREMENTAL, SUCCESS, Coverage, Job
 from docstow.languages import parse_package
 from docstow.sources import kind_of, kinds, limit_notice
 from docstow.tools.sources import describe, describe_state
@@ -184,8 +185,14 @@ def _ingest_each(
         for number, thing in enumerate(things):
             show(State(number, len(things), failed=failures, doing=str(thing)))
             begun = time.monotonic()
+
+            def hear(done: float, total: float | None, what: str, about: str = str(thing)) -> None:
+                doing = f"{about}: {what}"
+                show(State(int(done), int(total or 0), doing=doing, unit="passages"))
+
             try:
-                snapshot = stow(thing)
+                with calls.heard_by(calls.Listener(progress=hear)):
+                    snapshot = stow(thing)
             except DocstowError as error:
                 failures += 1
                 if isinstance(error, CrateNotFound | PackageNotFound) and not error.suggestions:
@@ -280,14 +287,15 @@ def _state(job: Job) -> State:
     """Return how far a sync is."""
     now = job.progress
     fetching = not job.counts["documents"]  # they are read when all of them are there
-    doing = EMBEDDING if now.current == EMBEDDING else "fetching" if fetching else "reading"
+    embedding = now.current == calls.EMBEDDING
     return State(
         now.done,
         now.total or 0,
-        estimated=fetching,
+        estimated=fetching and not embedding,
         skipped=job.counts["skipped"],
         failed=job.counts["failed"],
-        doing=doing,
+        doing=calls.EMBEDDING if embedding else "fetching" if fetching else "reading",
+        unit="passages" if embedding else "",
     )
 
 

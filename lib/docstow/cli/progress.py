@@ -39,6 +39,7 @@ class State:
         skipped: how many were left out on purpose.
         failed: how many could not be done.
         doing: what it is at, in a word or two of ours.
+        unit: what is counted meanwhile; empty for what the line is about.
     """
 
     done: int = 0
@@ -47,6 +48,7 @@ class State:
     skipped: int = 0
     failed: int = 0
     doing: str = ""
+    unit: str = ""
 
 
 class Shows(Protocol):
@@ -81,7 +83,7 @@ class Pace:
         rate = (state.done - self._seen[0][1]) / seconds if seconds > 0 else 0.0
         about = "about " if state.estimated else ""
         of = f" of {about}{state.total}" if state.total else ""
-        words = [f"{state.doing}: " * bool(state.doing) + f"{state.done}{of} {unit}"]
+        words = [f"{state.doing}: " * bool(state.doing) + f"{state.done}{of} {state.unit or unit}"]
         if rate > 0:
             words.append(f"{rate:.1f}/s" if rate >= 1 else f"{rate * 60:.1f}/min")
             if state.total > state.done:

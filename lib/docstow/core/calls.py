@@ -16,6 +16,8 @@ from docstow.core.errors import Cancelled
 
 #: The levels of messages, least first (RFC 5424, as MCP spells them).
 LEVELS = ("debug", "info", "notice", "warning", "error", "critical", "alert", "emergency")
+#: What is at work when vectors are made; passages and examples are counted.
+EMBEDDING = "embedding"
 #: How often a wait looks whether its call is still wanted, in seconds.
 LOOK_S = 0.25
 

@@ -15,7 +15,7 @@ import threading
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from operator import attrgetter
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from docstow.core import calls
 from docstow.core.errors import StoreError
 from docstow.core.model import (
     NO_ATTRIBUTES,
@@ -52,6 +53,9 @@ Columns = Mapping[str, Sequence[Any] | NDArray[Any]]
 
 #: Only so many words of a shortened field are embedded: models are trained on short texts.
 EMBEDDED_WORDS = 120
+
+#: Texts that are embedded between two reports: models take as many, or a part of it, together.
+_TEXTS_AT_ONCE = 2048
 
 #: Field vectors that are weighted at once, to bound memory.
 _VECTORS_AT_ONCE = 8192
@@ -114,7 +118,7 @@ def tabulate(
         summaries.append(first_sentence(document.text))
         passages += profile.divide(source_id, row, document, embedder.count)
     content = Content(source_id, documents, summaries, passages, blocks)
-    vectors = _Vectors(profile, embedder, known)
+    vectors = _Vectors(profile, embedder, known, len(passages) + len(blocks))
     # In this order they are stored: what the page of an item is made of lies together.
     columns: dict[str, Columns] = {
         "relations": {
@@ -286,22 +290,32 @@ def unpack_vectors(blobs: Sequence[bytes] | NDArray[np.object_]) -> NDArray[Any]
 
 
 class _Vectors:
-    """Packed vectors, of which those that are known are not made again."""
+    """Packed vectors, of which those that are known are not made again.
 
-    def __init__(self, profile: Profile, embedder: Embedder, known: Mapping[str, bytes]) -> None:
+    Args:
+        profile: the kind of snapshot.
+        embedder: makes those that are not known.
+        known: by digest.
+        rows: how many there will be in all, for whoever hears of the progress.
+    """
+
+    def __init__(
+        self, profile: Profile, embedder: Embedder, known: Mapping[str, bytes], rows: int
+    ) -> None:
         self._profile = profile
         self._embedder = embedder
         self._known = known
+        self._rows = rows
         self.embedded = self.reused = 0
 
     def pack(self, table: TextTable, rows: Sequence[Embeddable]) -> tuple[list[str], list[bytes]]:
         """Return the digest and the packed vector of each row."""
         digests = table.digests(self._profile, self._embedder.id, rows)
         missing = {d: row for d, row in zip(digests, rows, strict=True) if d not in self._known}
+        self.reused += sum(digest not in missing for digest in digests)
         packed = pack_vectors(self._embed(table, list(missing.values())))
         made = dict(zip(missing, packed, strict=True))
         self.embedded += len(made)
-        self.reused += sum(digest not in made for digest in digests)
         return digests, [made[d] if d in made else self._known[d] for d in digests]
 
     def _embed(self, table: TextTable, rows: Sequence[Embeddable]) -> NDArray[np.float32]:
@@ -311,15 +325,28 @@ class _Vectors:
         of its fields' unit vectors, brought to unit length: a row that lacks a field is not the
         worse for it. Any other model gets one text a row.
         """
+        embed = partial(self._embed_texts, len(rows))
         if self._embedder.fields:
-            return _weighted(table, [row.fields for row in rows], self._embedder)
-        return self._embedder.embed(
-            [row.whole or "\n".join(filter(None, row.fields.values())) for row in rows]
-        )
+            fields = [row.fields for row in rows]
+            return _weighted(table, fields, embed, self._embedder.dimensions)
+        return embed([row.whole or "\n".join(filter(None, row.fields.values())) for row in rows])
+
+    def _embed_texts(self, rows: int, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Embed the texts of so many rows, and report how far that is, in rows."""
+        vectors = np.zeros((len(texts), self._embedder.dimensions), np.float32)
+        for first in range(0, len(texts), _TEXTS_AT_ONCE):
+            part = texts[first : first + _TEXTS_AT_ONCE]
+            vectors[first : first + len(part)] = self._embedder.embed(part)
+            done = rows * (first + len(part)) // len(texts)
+            calls.report(self.embedded + self.reused + done, self._rows, calls.EMBEDDING)
+        return vectors
 
 
 def _weighted(
-    table: TextTable, rows: Sequence[Mapping[str, str]], embedder: Embedder
+    table: TextTable,
+    rows: Sequence[Mapping[str, str]],
+    embed: Callable[[list[str]], NDArray[np.float32]],
+    dimensions: int,
 ) -> NDArray[np.float32]:
     """Return the weighted sum of each row's field vectors, of unit length; zero without any text.
 
@@ -333,8 +360,8 @@ def _weighted(
                 text = " ".join(text.split(None, EMBEDDED_WORDS)[:EMBEDDED_WORDS])
             if text:
                 uses[name].append((row, numbers.setdefault(text, len(numbers))))
-    embedded = embedder.embed(list(numbers))
-    result = np.zeros((len(rows), embedder.dimensions), np.float32)
+    embedded = embed(list(numbers))
+    result = np.zeros((len(rows), dimensions), np.float32)
     for name, pairs in uses.items():
         for begin in range(0, len(pairs), _VECTORS_AT_ONCE):
             # A row has a field once, so plain addition by index loses nothing.

@@ -118,15 +118,12 @@ class Coverage:
     pages: Mapping[str, float] = field(default_factory=dict)
 
 
-#: What a job is at when its files are read.
-EMBEDDING = "embedding"
-
-
 @dataclass(frozen=True, slots=True)
 class Progress:
     """How far a job is: ``done`` of ``total`` (None: not known yet), and what it is at.
 
-    While files are fetched the total is that of those which are known of so far.
+    While files are fetched the total is that of those which are known of so far. Afterwards it is
+    at :data:`docstow.core.calls.EMBEDDING`, where passages and examples are counted.
     """
 
     done: int = 0

@@ -16,6 +16,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from docstow import formats
+from docstow.core import calls
 from docstow.core.errors import DocstowError, StoreError, UpstreamError
 from docstow.core.model import Recipe, Registration, Revision, Snapshot
 from docstow.index.loaded import Index
@@ -24,7 +25,6 @@ from docstow.ingest.crates import CrateTask
 from docstow.ingest.job_logs import conceal
 from docstow.ingest.jobs import (
     COUNTS,
-    EMBEDDING,
     FULL,
     SUCCESS,
     Coverage,
@@ -222,13 +222,14 @@ class _PageSync:
         size = sum(len(each.text.encode()) for each in changes.documents.values())
         quotas.set_bytes(account, self._registration.id, size)
         coverage = changes.coverage()
-        published = self._task.publisher.publish(
-            self._reading(revision, changes, coverage, options),
-            now=now,
-            expected_generation=generation,
-            keep=self._registration.keep,
-            known_vectors=partial(self._known_vectors, previous, len(changes.documents)),
-        )
+        with calls.heard_by(calls.Listener(progress=self._report_embedding)):
+            published = self._task.publisher.publish(
+                self._reading(revision, changes, coverage, options),
+                now=now,
+                expected_generation=generation,
+                keep=self._registration.keep,
+                known_vectors=partial(self._known_vectors, previous),
+            )
         counts = {
             **dict.fromkeys(COUNTS, 0),
             **changes.counts(),
@@ -286,9 +287,10 @@ class _PageSync:
             changes.visits,
         )
 
-    def _known_vectors(self, previous: _Previous | None, documents: int) -> Mapping[str, bytes]:
+    def _known_vectors(self, previous: _Previous | None) -> Mapping[str, bytes]:
         """Return the vectors to reuse; called when embedding begins, which the job then says."""
-        self._task.jobs.change(self._job, progress=Progress(0, documents, EMBEDDING))
+        self._task.jobs.change(self._job, progress=Progress(0, None, calls.EMBEDDING))
+        self._reported_at = self._task.clock()
         if previous is None or previous.snapshot.recipe.model != self._recipe.model:
             return {}
         return previous.vectors()
@@ -337,8 +339,18 @@ class _PageSync:
                 self._report(changes, Progress(number, changes.pending, changes.current))
         return changes
 
+    def _report_embedding(self, done: float, total: float | None, what: str) -> None:
+        if not self._is_due():
+            return
+        progress = Progress(int(done), None if total is None else int(total), what)
+        self._task.jobs.change(self._job, progress=progress)
+        self._reported_at = self._task.clock()
+
+    def _is_due(self) -> bool:
+        return (self._task.clock() - self._reported_at).total_seconds() >= REPORT_S
+
     def _report(self, changes: Changes, progress: Progress) -> None:
-        if (self._task.clock() - self._reported_at).total_seconds() < REPORT_S:
+        if not self._is_due():
             return
         counts = {**dict.fromkeys(COUNTS, 0), **changes.progress()}
         self._task.jobs.change(self._job, progress=progress, counts=counts, **self._errors(changes))

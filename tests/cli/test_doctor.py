@@ -134,14 +134,46 @@ def stowed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return place
 
 
-def test_bash_completes_by_the_script(stowed: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    if not (bash := shutil.which("bash")):
-        pytest.skip("bash is not on this machine")
-    assert main(["completion", "bash"]) == 0
-    script = f'docstow() {{ {sys.executable} -m docstow "$@"; }}\n{capsys.readouterr().out}'
-    asked = "COMP_WORDS=(docstow sources show Har) COMP_CWORD=3; _docstow; echo ${COMPREPLY[@]}"
+#: How each shell is begun without anybody's files, and asked what may stand after a line's words.
+SHELLS = {
+    "bash": (
+        ["--norc", "-c"],
+        (
+            'docstow() {{ {python} -m docstow "$@"; }}\n{script}\n'
+            "COMP_WORDS=(docstow sources show Har) COMP_CWORD=3; _docstow; echo ${{COMPREPLY[@]}}"
+        ),
+    ),
+    # What zsh has in completion alone is given by hand.
+    "zsh": (
+        ["-f", "-c"],
+        (
+            'docstow() {{ {python} -m docstow "$@"; }}\n'
+            'compdef() {{ }}\ncompadd() {{ shift; print -l -- "$@" }}\n_files() {{ print files }}\n'
+            "{script}\nwords=(docstow sources show Har) CURRENT=4; _docstow"
+        ),
+    ),
+    "fish": (
+        ["--no-config", "-c"],
+        (
+            "function docstow; {python} -m docstow $argv; end\n{script}\n"
+            "complete -C 'docstow sources show Har'"
+        ),
+    ),
+}
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+def test_shells_complete_by_their_script(
+    stowed: Path, capsys: pytest.CaptureFixture[str], shell: str
+) -> None:
+    if not (program := shutil.which(shell)):
+        pytest.skip(f"{shell} is not on this machine")
+    assert main(["completion", shell]) == 0
+    script = capsys.readouterr().out
+    begin, asked = SHELLS[shell]
+    subprocess.run([program, "-n"], input=script, text=True, check=True)
     done = subprocess.run(
-        [bash, "--norc", "-c", f"{script}\n{asked}"],
+        [program, *begin, asked.format(python=sys.executable, script=script)],
         cwd=stowed,
         env={**os.environ, "DOCSTOW_STORE": "store", "DOCSTOW_CACHE": "cache"},
         capture_output=True,

@@ -67,6 +67,24 @@ def test_a_cancelled_call_leaves_the_others_alone() -> None:
     assert asyncio.run(ask()) == 7
 
 
+def test_idle_threads_end_before_the_process_does_so_that_they_let_go_of_what_they_hold() -> None:
+    threads, let_go = WorkerThreads(), threading.Event()
+    held = threading.local()
+
+    class Held:
+        def __del__(self) -> None:
+            let_go.set()
+
+    def hold() -> threading.Thread:
+        held.one = Held()
+        return threading.current_thread()
+
+    thread = asyncio.run(threads.run(hold))
+    while thread.is_alive():
+        threads.end()
+    assert let_go.wait(LIMIT_S)
+
+
 PROGRAM = """
 import asyncio, sys, threading
 from docstow.server.worker_threads import WorkerThreads

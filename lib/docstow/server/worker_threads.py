@@ -8,15 +8,22 @@ have ended.
 from __future__ import annotations
 
 import asyncio
+import atexit
 import contextlib
 import threading
 from collections.abc import Callable
 from contextvars import copy_context
 from functools import partial
-from queue import SimpleQueue
+from queue import Empty, SimpleQueue
 from typing import TypeVar
+from weakref import WeakSet
 
 T = TypeVar("T")
+
+#: How long an idle thread stays, and how long the end of the process waits for it, in seconds.
+_REST_S, _END_S = 10.0, 1.0
+#: Those whose idle threads end before the process does.
+_ALL: WeakSet[WorkerThreads] = WeakSet()
 
 
 class WorkerThreads:
@@ -26,8 +33,10 @@ class WorkerThreads:
     """
 
     def __init__(self) -> None:
-        self._calls = SimpleQueue[Callable[[], None]]()
+        self._calls = SimpleQueue[Callable[[], None] | None]()
         self._idle = threading.Semaphore(0)
+        self._resting: set[threading.Thread] = set()
+        _ALL.add(self)
 
     async def run(self, call: Callable[[], T]) -> T:
         """Run a call in a thread, in a copy of the current context; return what it returns.
@@ -53,9 +62,36 @@ class WorkerThreads:
         return await future
 
     def _serve(self, do: Callable[[], None] | None) -> None:
+        this = threading.current_thread()
         while do is not None:
             do()
             # Nothing of a call stays with an idle thread.
             do = None
+            self._resting.add(this)
             self._idle.release()
-            do = self._calls.get()
+            do = self._next()
+            self._resting.discard(this)
+
+    def _next(self) -> Callable[[], None] | None:
+        """Wait for a call; None where there is none for long."""
+        try:
+            return self._calls.get(timeout=_REST_S)
+        except Empty:
+            # One that counts on this thread may be coming.
+            return None if self._idle.acquire(blocking=False) else self._calls.get()
+
+    def end(self) -> None:
+        """End the threads that are idle, so that they let go of what they opened."""
+        resting = [each for each in tuple(self._resting) if self._idle.acquire(blocking=False)]
+        for _ in resting:
+            self._calls.put(None)
+        for each in resting:
+            each.join(_END_S)
+
+
+def _end_all() -> None:
+    for each in tuple(_ALL):
+        each.end()
+
+
+atexit.register(_end_all)

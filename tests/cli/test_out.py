@@ -120,6 +120,7 @@ def _on_terminal(*words: str, **environment: str) -> str:
 
 @pytest.mark.skipif(os.name == "nt", reason="POSIX terminals")
 def test_a_terminal_has_tables_and_colour(store: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert _on_terminal("jobs", "list").strip() == "There are none."
     assert main(["ingest", "folder", "docs"]) == 0
     shown = _on_terminal("jobs", "list")
     assert "begun" in shown

@@ -170,7 +170,8 @@ def _change(client: Client, options: argparse.Namespace, change: Callable[[str],
         place.unlink(missing_ok=True)
     told = f"; the former state is {former.name}" if before else ""
     body = {"file": str(path), "changed": True, "former": str(former) if before else None}
-    options.out.tell(body, f"{path}: changed{told}.")
+    told = f"{path}: changed{told}. {client.title} reads it when it starts."
+    options.out.tell(body, told, wrap=True)
 
 
 def _replace(path: Path, text: str) -> None:

@@ -94,6 +94,10 @@ class Out:
                     overflow="fold",
                     no_wrap=number in whole,
                 )
+            rows = list(rows)
+            if not rows:
+                print("There are none.")
+                return
             for row in rows:
                 table.add_row(*(Text(cell, _STYLES.get(cell, "")) for cell in row))
             Console(highlight=False).print(table)

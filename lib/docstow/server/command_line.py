@@ -257,7 +257,9 @@ def _add_connect(
     disconnect.set_defaults(command="disconnect", write=True)
     connect.add_argument("--write", action="store_true", help="merge it into the client's file")
     for command in (connect, disconnect):
-        command.add_argument("client", choices=tuple(CLIENTS), metavar="CLIENT")
+        command.add_argument(
+            "client", choices=tuple(CLIENTS), metavar="CLIENT", help=", ".join(CLIENTS)
+        )
         command.add_argument("--dry-run", action="store_true", help="print what would change")
         command.add_argument(
             "--project", type=Path, metavar="DIR", help="in this project, not for all of the user's"

@@ -9,6 +9,7 @@ import pytest
 from playwright.sync_api import Browser, Page, Route
 
 from docstow.runtime import Runtime
+from docstow.server.web import managing
 from docstow.server.web.implementations import split_header
 
 
@@ -104,6 +105,20 @@ def test_a_page_of_prose_links_within_its_source(client: httpx.Client) -> None:
     assert "taken over" not in page
 
 
+def test_a_fault_is_told_as_a_page_with_its_request(
+    client: httpx.Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> None:
+        raise ZeroDivisionError("secret place")
+
+    monkeypatch.setattr(managing, "registrable", fail)
+    answer = client.get("/ui/sources")
+    assert answer.status_code == 500
+    assert answer.headers["content-type"].startswith("text/html")
+    assert answer.headers["x-request-id"] in answer.text
+    assert "secret place" not in answer.text
+
+
 def test_every_page_forbids_what_it_does_not_need(client: httpx.Client) -> None:
     for path in ("/", "/ui/rust/stowage/latest", "/ui/nothing", "/ui/static/style.css"):
         headers = client.get(path).headers
@@ -164,8 +179,8 @@ def test_results_come_while_one_types_and_can_be_shared(tab: Page) -> None:
     # However many letters it has, a search is one step back, to a whole page.
     tab.go_back()
     tab.wait_for_url("**/ui/rust/stowage/latest")
-    assert tab.locator("#ui-q").is_visible()
-    assert "stowage" in tab.locator("h1").inner_text()
+    tab.locator("h1", has_text="stowage").wait_for()
+    tab.locator("#ui-q").wait_for()
 
 
 def test_letters_that_come_fast_are_one_request(tab: Page) -> None:

@@ -6,6 +6,7 @@ another host. The package is imported by the first request for a page.
 
 from __future__ import annotations
 
+import logging
 import mimetypes
 from asyncio import timeout
 from collections.abc import Awaitable, Callable, Mapping
@@ -26,6 +27,7 @@ from docstow.server.web import managing, projects, reading
 from docstow.server.web.templates import render
 from docstow.server.web.visit import Services, Visit
 
+log = logging.getLogger(__name__)
 T = TypeVar("T")
 #: Runs a call in a thread of its kind, told how many of it are slow.
 Run = Callable[[Callable[[], T], int], Awaitable[T]]
@@ -201,6 +203,10 @@ def _show(page: _Page, visit: Visit, scope: str) -> Response:
         return _error_page(visit, fault.status, fault.message)
     except DocstowError as error:
         return _error_page(visit, error.status, error.message, error.suggestions)
+    except Exception:
+        log.exception("request %s failed", visit.request_id)
+        fault = internal_error(visit.request_id)
+        return _error_page(visit, fault.status, f"{fault.message} It is {visit.request_id}.")
 
 
 def _error_page(

@@ -134,7 +134,11 @@ def delete_source(visit: Visit) -> Response:
 def jobs(visit: Visit) -> Response:
     """Return the newest jobs of all kinds."""
     services = visit.services.open_sources()
-    found = [job.outward() for job in services.jobs.all()[:_MOST_JOBS]]
+    titles = {each.id: each.title or each.uri for each in services.registry.all()}
+    found = [
+        (job.outward(), job.source.key if job.source else titles.get(job.source_id, job.source_id))
+        for job in services.jobs.all()[:_MOST_JOBS]
+    ]
     return render("jobs.html", visit, jobs=found)
 
 

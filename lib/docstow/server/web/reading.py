@@ -115,15 +115,16 @@ def _search_package(visit: Visit, query: str, of: str) -> tuple[list[dict[str, A
 
 
 def _page_result(row: Mapping[str, Any]) -> dict[str, Any]:
+    title, source = _place(str(row["heading_path"] or row["title"]), row["source"])
     return {
         "kind": "page",
-        "title": row["heading_path"] or row["title"],
-        "source": row["source"],
+        "title": title,
+        "source": source,
         "version": "",
         "href": addresses.page(row["doc_id"], row["url"].partition("#")[2]),
         "signature": "",
         "language": "",
-        "text": _shorten(row["snippet"]),
+        "text": _shorten(row["snippet"]).removeprefix(title).lstrip(),
     }
 
 
@@ -131,9 +132,10 @@ def _result(row: Mapping[str, Any]) -> dict[str, Any]:
     """Return a result of the tool ``ask`` as a list shows it."""
     text, call = str(row["text"]), row["next"]
     signature, language = "", ""
-    title, kind = str(row["title"]), str(row["kind"])
+    title, kind, source = str(row["title"]), str(row["kind"]), str(row["source"])
     if kind == "passage":
         kind = "page"
+        title, source = _place(title, source)
         href = addresses.page(call["arguments"]["doc"], row["url"].partition("#")[2])
     else:
         href = addresses.of_call(call)
@@ -147,13 +149,19 @@ def _result(row: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "kind": kind.replace("_", " "),
         "title": title,
-        "source": str(row["source"]),
+        "source": source,
         "version": row["version"],
         "href": href,
         "signature": signature,
         "language": language,
         "text": _shorten(text),
     }
+
+
+def _place(path: str, source: str) -> tuple[str, str]:
+    """Return the last of a passage's headings, and its source with those above."""
+    *above, title = path.split(" > ")
+    return title, " / ".join([source, *above])
 
 
 def _first_lines(signature: str, most: int = _MOST_LINES) -> str:
@@ -194,7 +202,7 @@ def _list_stowed(visit: Visit, query: str = "") -> list[dict[str, str]]:
                     "about": first_sentence(entry.about).replace("`", ""),
                     "href": addresses.package(*key),
                 }
-    return [found[key] for key in sorted(found)]
+    return [found[key] for key in sorted(found, key=lambda key: (key[1].lower(), key[0]))]
 
 
 def _list_sources(visit: Visit) -> list[dict[str, Any]]:

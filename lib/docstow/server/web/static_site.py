@@ -21,8 +21,9 @@ if TYPE_CHECKING:
     from docstow.index.loaded import Index
 
 _STATIC = Path(__file__).parent / "static"
-_ADDRESS = re.compile(r' (href|src)="([/#][^"]*)"')
-_ID = re.compile(r' id="([^"]+)"')
+#: Of elements alone: what code says of addresses stays.
+_ADDRESS = re.compile(r'(<[a-z][^<>]*?) (href|src)="([/#][^"]*)"')
+_ID = re.compile(r'<[a-z][^<>]*? id="([^"]+)"')
 _UNSAFE = re.compile(r"[^\w.-]+")
 _LONGEST = 120
 
@@ -98,13 +99,13 @@ def _relative(
     folder = Path(files[address]).parent
 
     def lead(match: re.Match[str]) -> str:
-        place, _, fragment = unescape(match[2]).partition("#")
+        place, _, fragment = unescape(match[3]).partition("#")
         target = place.partition("?")[0] or address
         if target not in files:
-            return ""
+            return match[1]
         known = {fragment, unquote(fragment)} & anchors.get(target, set())
         rest = f"#{quote(known.pop())}" if known else ""
         link = f"{relpath(files[target], folder) if place else ''}{rest}"
-        return f' {match[1]}="{link}"' if link else ""
+        return f'{match[1]} {match[2]}="{link}"' if link else match[1]
 
     return _ADDRESS.sub(lead, text)

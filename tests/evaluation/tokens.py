@@ -42,7 +42,7 @@ class Reader:
         self._runtime = runtime
         self._question = question
         fact = question["fact"]
-        self._facts = [_plain(each) for each in ([fact] if isinstance(fact, str) else fact)]
+        self._facts = [plain(each) for each in ([fact] if isinstance(fact, str) else fact)]
         self.shown: list[str] = []
         self._sources = {
             each.id: each.uri
@@ -117,8 +117,8 @@ class Reader:
         )
 
     def _has_fact(self, text: str) -> bool:
-        plain = _plain(text)
-        return any(fact in plain for fact in self._facts)
+        said = plain(text)
+        return any(fact in said for fact in self._facts)
 
     @property
     def kind(self) -> str:
@@ -129,7 +129,8 @@ class Reader:
         return self._runtime.toolbox.call(tool, arguments).render()
 
 
-def _plain(text: str) -> str:
+def plain(text: str) -> str:
+    """Return a text, or the strings of an answer, in small letters without marks and breaks."""
     with contextlib.suppress(ValueError):
         text = " ".join(_strings(json.loads(text)))
     return " ".join(text.replace("`", "").replace("*", "").casefold().split())

@@ -172,6 +172,37 @@ def test_a_source_that_the_question_names_comes_first(runtime: Runtime) -> None:
         assert first["source"] == source
 
 
+def test_what_the_question_names_has_most_of_the_budget(runtime: Runtime) -> None:
+    for number in range(6):
+        text = f"# Piece {number}\n\n" + "A piece of the load is put into the hold. " * 20
+        runtime.toolbox.call("push_document", {"text": text, "uri": f"piece-{number}.md"})
+    try:
+        results = ask(runtime, "stowage: put a piece of the load into the hold")["results"]
+    finally:
+        for number in range(6):
+            runtime.toolbox.call("delete_document", {"uri": f"piece-{number}.md"})
+    own = [each for each in results if each["source"] == "stowage (rust)"]
+    assert len(json.dumps(own)) > 0.6 * len(json.dumps(results))
+
+
+def test_the_name_of_a_package_is_not_looked_for_within_it(runtime: Runtime) -> None:
+    # What has the crate's name in its examples would come before what is meant.
+    results = ask(runtime, "stowage: what everybody imports")["results"]
+    titles = [each["title"] for each in results if each["kind"] == "item"]
+    assert titles[0] == "module stowage::prelude"
+    assert ask(runtime, "stowage")["results"]
+
+
+def test_an_item_that_is_cut_says_so_and_is_read_on(runtime: Runtime) -> None:
+    results = ask(runtime, "stowage: a hold of a ship", max_tokens=600)["results"]
+    cut = [each for each in results if each["text"].endswith("[…]")]
+    assert cut
+    for each in cut:
+        call = each["next"]
+        whole = without_links(runtime.toolbox.call(call["tool"], call["arguments"]).text)
+        assert len(whole) > len(each["text"])
+
+
 def test_the_best_items_come_with_their_docs_within_the_budget(runtime: Runtime) -> None:
     asked = {"package": "stowage", "query": "put a piece into the hold"}
     short = runtime.toolbox.call("search_items", {**asked, "max_tokens": 0}).structured or {}

@@ -7,7 +7,7 @@ import math
 import re
 import time
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import product
@@ -25,8 +25,8 @@ from docstow.index.render import item_docs
 from docstow.languages.projects.lock_text import guess_language, parse_lock
 from docstow.languages.rust.cargo_lock import parse
 from docstow.library import ResolvedVersion
-from docstow.text.paging import CHARACTERS_PER_TOKEN, part
-from docstow.tools import COUNT, TEXT, Answer, Tool, result_schema
+from docstow.text.paging import CHARACTERS_PER_TOKEN
+from docstow.tools import COUNT, TEXT, Answer, Tool, fit, json_size, result_schema
 from docstow.tools.parameters import LOCKFILE, Parameter
 from docstow.tools.screening import kept
 
@@ -45,9 +45,13 @@ _DEPTH = 12
 _READING_S = 10.0
 #: What one kind may take of the budget while others have something to say.
 _SHARES = {"item": 0.5, "passage": 0.6, "example": 0.3}
-#: What one item may take of the budget, and the least of a passage that is cut.
+#: What the best item of a search may take of the budget, what another may, and the least of a
+#: text that is cut.
 _LARGEST_ITEM = 0.4
+_FURTHER_ITEM = 0.15
 _LEAST = 400
+#: What is left of the budget to other sources than those that the question names.
+_OTHERS = 0.2
 #: What a score counts where the question names other sources than the candidate's.
 _UNNAMED = 0.6
 #: Words of titles that say nothing of what a source is about.
@@ -88,11 +92,24 @@ class _Words:
     """The words of a question, to see which sources it names."""
 
     def __init__(self, question: str) -> None:
+        self._question = question
         self._words = {_fold(each) for each in question.split()}
 
     def names(self, name: str) -> bool:
         """Return whether the name of a package is one of the words, without its scope."""
         return _fold(name.rpartition("/")[2]) in self._words
+
+    def without(self, names: Iterable[str]) -> str:
+        """Return the question without the first mention of each name, or whole if nothing is left.
+
+        Within a package its name says nothing, and items that spell it would come first.
+        """
+        left = self._question.split()
+        for name in {_fold(each.rpartition("/")[2]) for each in names}:
+            folded = [_fold(each) for each in left]
+            if name in folded:
+                del left[folded.index(name)]
+        return " ".join(left) if any(map(_fold, left)) else self._question
 
     def mentions(self, title: str) -> bool:
         """Return whether a word of a source's title is one, other than what many are called."""
@@ -363,6 +380,7 @@ def _search_packages(
     largest = int(limit * _LARGEST_ITEM)
     words = _Words(question)
     named = [words.names(each.name) for each in stowed]
+    within = words.without(each.name for each in stowed)
     for packaged, wanted in product((False, True), (True, False)):
         chosen = [
             n
@@ -370,21 +388,25 @@ def _search_packages(
             if _language(each).packaged == packaged and named[n] == wanted
         ]
         crates = [SearchedCrate(indexes[n], current[n][1], suits[n]) for n in chosen]
-        for found in search_across_crates(crates, question, limit=_DEPTH, filters=ItemFilters()):
+        query = within if wanted else question
+        hits = search_across_crates(crates, query, limit=_DEPTH, filters=ItemFilters())
+        for place, found in enumerate(hits):
             number, hit = chosen[found.crate], found.hit
-            text = part(
-                item_docs(indexes[number], indexes[number].row(hit.path, hit.kind)), 0, largest
-            ).text
+            text = item_docs(indexes[number], indexes[number].row(hit.path, hit.kind))
+            text = fit(text, int(limit * _FURTHER_ITEM) if place else largest)
             row = _describe(stowed[number], hit.path, hit.kind, hit.url)
             yield _Candidate("item", hit.score, row, text, wanted)
     by_name = {each.snapshot.revision.source.name: each for each in stowed}
     embedder = library.open_embedder()
-    for place, example in enumerate(search_examples(indexes, embedder, question, limit=_DEPTH)):
-        of = by_name[example.source_id]
-        code = f"{example.context}\n\n```{example.language}\n{example.code}\n```".strip()
-        if len(code) <= largest:
-            row = _describe(of, example.path, "", example.url)
-            yield _Candidate("example", 1 / (place + 2), row, code, words.names(of.name))
+    for wanted in (True, False):
+        of = [index for index, is_named in zip(indexes, named, strict=True) if is_named == wanted]
+        query = within if wanted else question
+        for place, example in enumerate(search_examples(of, embedder, query, limit=_DEPTH)):
+            stowed_in = by_name[example.source_id]
+            code = f"{example.context}\n\n```{example.language}\n{example.code}\n```".strip()
+            if len(code) <= largest:
+                row = _describe(stowed_in, example.path, "", example.url)
+                yield _Candidate("example", 1 / (place + 2), row, code, wanted)
 
 
 def _language(stowed: ResolvedVersion) -> languages.Language:
@@ -458,28 +480,49 @@ def _search_prose(
 
 
 def _choose(question: str, candidates: Sequence[_Candidate], limit: int) -> list[dict[str, Any]]:
-    """Return the best candidates within the budget: first none above its kind's share, then any."""
+    """Return the best candidates within the budget: first none above its kind's share, then any.
+
+    What the question names is taken before, up to its part of the budget.
+    """
     scored = sorted(_scored(question, candidates), key=lambda pair: -pair[0])
-    kinds = {each.kind for each in candidates}
-    used = dict.fromkeys(kinds, 0)
+    named = [place for place, (_, each) in enumerate(scored) if each.named]
     chosen: dict[int, dict[str, Any]] = {}
-    seen: set[str] = set()
-    for shares in (_SHARES, dict.fromkeys(_SHARES, 1.0)):
-        for place, (score, each) in enumerate(scored):
-            if place in chosen or any(each.text in shown for shown in seen):
-                continue
-            row = {"kind": each.kind, "score": round(score, 3), **each.row, "text": each.text}
-            if not chosen and (over := _size(row) - limit) > 0:
-                room = max(len(each.text) - over, _LEAST)
-                row["text"] = part(each.text, 0, room).text
-            size = _size(row)
-            share = limit if len(kinds) == 1 else limit * shares[each.kind]
-            if chosen and (sum(used.values()) + size > limit or used[each.kind] + size > share):
-                continue
-            used[each.kind] += size
-            chosen[place] = row
-            seen.add(each.text)
+    for places, most in ((named, limit * (1 - _OTHERS)), (range(len(scored)), limit)):
+        kinds = {scored[place][1].kind for place in places}
+        for shares in (_SHARES, dict.fromkeys(_SHARES, 1.0)):
+            for place in places:
+                _take(chosen, place, scored[place], most, shares if len(kinds) > 1 else {})
     return [chosen[place] for place in sorted(chosen)]
+
+
+def _take(
+    chosen: dict[int, dict[str, Any]],
+    place: int,
+    scored: tuple[float, _Candidate],
+    limit: float,
+    shares: Mapping[str, float],
+) -> None:
+    """Add a candidate to those that are chosen where it fits; the first one is cut until it does.
+
+    Args:
+        chosen: by their places.
+        place: its own.
+        scored: it and its score.
+        limit: characters of all together.
+        shares: what its kind may take of them; everything where it is not there.
+    """
+    score, each = scored
+    if place in chosen or any(each.text in other["text"] for other in chosen.values()):
+        return
+    row = {"kind": each.kind, "score": round(score, 3), **each.row, "text": each.text}
+    if not chosen and (over := _size(row) - limit) > 0:
+        row["text"] = fit(each.text, max(json_size(each.text) - int(over), _LEAST))
+    size = _size(row)
+    used = sum(map(_size, chosen.values()))
+    of_kind = sum(_size(other) for other in chosen.values() if other["kind"] == each.kind)
+    share = limit * shares.get(each.kind, 1.0)
+    if not chosen or (used + size <= limit and of_kind + size <= share):
+        chosen[place] = row
 
 
 def _size(row: Mapping[str, Any]) -> int:

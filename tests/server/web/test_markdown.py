@@ -72,6 +72,8 @@ def test_code_is_coloured_by_its_language_and_types_lead_to_their_pages() -> Non
     assert '<span class="k">pub</span>' in shown
     assert 'href="/f">File</a>' in shown
     assert "/f" not in str(code("pub fn open() -> File", "rust"))
+    # What has no colour has no element either.
+    assert str(code("a.b(c)", "python")) == "a.b(c)"
     assert str(code("a < b", "no such language")) == "a &lt; b"
 
 

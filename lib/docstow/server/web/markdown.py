@@ -47,6 +47,8 @@ _MOST_HIGHLIGHTED = 40_000
 #: Marks of fences that are spelled otherwise by the highlighter.
 _NAMES = {"jsonc": "json"}
 
+#: Parts of code that have no colour of their own: names, operators, brackets, spaces.
+_PLAIN = re.compile(r'<span class="(?:n|na|nn|nt|nv|nx|o|p|pm|vc|vg|vi|vm|w|x|err)">([^<]*)</span>')
 _HEADING = re.compile(r"<h([1-6])>(.*?)</h\1>", re.DOTALL)
 #: What pictures and scripts leave behind.
 _EMPTY = re.compile(r"<(p|div|h[1-6])>(?:\s|<br>|&nbsp;|\xa0)*</\1>")
@@ -155,7 +157,7 @@ def code(text: str, language: str, link: Callable[[str], str] | None = None) -> 
     shown = highlight(text, _lexer(language), _formatter()).rstrip("\n")
     if link is not None:
         shown = _link_names(shown, link)
-    return Markup(shown)  # noqa: S704 - the formatter escapes
+    return Markup(_PLAIN.sub(r"\1", shown))  # noqa: S704 - the formatter escapes
 
 
 def _link_names(shown: str, link: Callable[[str], str]) -> str:

@@ -32,6 +32,8 @@ EC = ec.generate_private_key(ec.SECP256R1())
 ED = ed25519.Ed25519PrivateKey.generate()
 STRANGER = rsa.generate_private_key(65537, 2048)
 SHORT = rsa.generate_private_key(65537, 1024)
+P384 = ec.generate_private_key(ec.SECP384R1())
+OWN_EC = ec.generate_private_key(ec.SECP256R1())
 SIGNERS: dict[str, Any] = {"RS256": RSA, "ES256": EC, "EdDSA": ED}
 
 
@@ -136,6 +138,43 @@ FORGED: dict[str, Callable[[], str]] = {
     "a token of another kind": lambda: _signed(_claims(), typ="logout+jwt"),
     "a changed body": lambda: _swapped(_signed(_claims()), _claims(scope="docstow:admin")),
     "too long": lambda: _signed(_claims(extra="x" * 9000)),
+    "a signature of zeros": lambda: _resigned(_signed(_claims(), "ES256"), bytes(64)),
+    "a signature left out": lambda: _resigned(_signed(_claims()), b""),
+    "a signature of another body": lambda: _swapped(_signed(_claims(sub="bob")), _claims()),
+    "one byte of the signature changed": lambda: _flipped(_signed(_claims())),
+    "a part more": lambda: _signed(_claims()) + ".e30",
+    "white space in it": lambda: _signed(_claims()).replace(".", ".\n", 1),
+    "another alphabet": lambda: _signed(_claims()).replace(".", "=.", 1),
+    "RSA by another padding": lambda: _signed(_claims(), "PS256", RSA, kid="RS256"),
+    "another curve": lambda: _signed(_claims(), "ES384", P384, kid="ES256"),
+    "a curve of its own in the header": lambda: _signed(
+        _claims(), "ES256", OWN_EC, jwk=_jwk(OWN_EC, "ES256", "ES256")
+    ),
+    "a certificate of its own": lambda: _signed(_claims(), key=STRANGER, x5c=["MIIB"]),
+    "the key's members as a secret": lambda: _raw(
+        {"alg": "HS256", "kid": "RS256"}, _claims(), json.dumps(KEYS[0]).encode()
+    ),
+    "an empty secret": lambda: _raw({"alg": "HS256", "kid": "RS256"}, _claims(), b"\0"),
+    "a secret of a file": lambda: _raw(
+        {"alg": "HS256", "kid": "../../../../dev/null"}, _claims(), b"\0"
+    ),
+    "algorithms in a list": lambda: _raw({"alg": ["RS256"], "kid": "RS256"}, _claims(), b"x"),
+    "no algorithm": lambda: _raw({"kid": "RS256"}, _claims(), b"x"),
+    "no key's name, a stranger's key": lambda: jwt.encode(_claims(), STRANGER, "RS256"),
+    "a body that is not encoded": lambda: _signed(_claims(), crit=["b64"], b64=False),
+    "a token in a token": lambda: _signed({"jwt": _signed(_claims())}, cty="JWT"),
+    "a body that is a list": lambda: _resealed(b"[]"),
+    "a body that is no JSON": lambda: _resealed(b"{"),
+    "expires at infinity": lambda: _resealed(_said(exp=float("inf"))),
+    "expires at no number": lambda: _resealed(_said(exp=float("nan"))),
+    "expires at true": lambda: _resealed(_said(exp=True)),
+    "expired, in a list": lambda: _resealed(_said(exp=[2**40])),
+    "valid from a text on": lambda: _resealed(_said(nbf="tomorrow")),
+    "issued tomorrow": lambda: _signed(_claims(iat=int(time.time()) + 86_400)),
+    "issuers in a list": lambda: _resealed(_said(iss=[ISSUER])),
+    "an issuer in capitals": lambda: _signed(_claims(iss=ISSUER.upper())),
+    "an audience with blanks": lambda: _signed(_claims(aud=f" {AUDIENCE} ")),
+    "audiences in a text": lambda: _signed(_claims(aud=f"https://other.example {AUDIENCE}")),
     "no JSON": lambda: "a.b.c",
     "nothing": lambda: "..",
     "encrypted": lambda: "eyJhbGciOiJSU0EtT0FFUCIsImVuYyI6IkEyNTZHQ00ifQ.e30.e30.e30.e30",
@@ -147,6 +186,30 @@ def _swapped(token: str, claims: Mapping[str, Any]) -> str:
     head, _, signature = token.split(".")
     body = base64.urlsafe_b64encode(json.dumps(dict(claims)).encode()).rstrip(b"=").decode()
     return f"{head}.{body}.{signature}"
+
+
+def _part(value: bytes) -> str:
+    return base64.urlsafe_b64encode(value).rstrip(b"=").decode()
+
+
+def _resigned(token: str, signature: bytes) -> str:
+    return f"{token.rpartition('.')[0]}.{_part(signature)}"
+
+
+def _flipped(token: str) -> str:
+    signature = bytearray(base64.urlsafe_b64decode(token.rpartition(".")[2] + "=="))
+    signature[20] ^= 1
+    return _resigned(token, bytes(signature))
+
+
+def _said(**claims: Any) -> bytes:
+    """Return a body as it is written, with what no library writes."""
+    return json.dumps(_claims(**claims)).encode()
+
+
+def _resealed(body: bytes) -> str:
+    """Return a token of the issuer's own key whose body is anything."""
+    return jwt.api_jws.encode(body, RSA, "RS256", headers={"kid": "RS256"})
 
 
 @pytest.mark.parametrize("kind", FORGED)

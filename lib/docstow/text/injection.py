@@ -6,19 +6,16 @@ nothing, and what is not marked is not safe. The rules are in :mod:`docstow.text
 
 from __future__ import annotations
 
-import base64
-import binascii
-import codecs
-import html
 import re
 import unicodedata
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
-from itertools import filterfalse, islice
+from itertools import islice
 from typing import NamedTuple
-from urllib.parse import unquote
 
+from docstow.text.disguises import undone
 from docstow.text.injection_rules import (
+    CALLS,
     DATA,
     ENCODED,
     FAINT,
@@ -29,6 +26,7 @@ from docstow.text.injection_rules import (
     ROLES,
     RULES,
     STRONG,
+    TOOL,
     WEAK,
     Rule,
     compiled,
@@ -36,29 +34,18 @@ from docstow.text.injection_rules import (
 
 #: Characters within which two weak reasons count together.
 _NEAR = 300
-#: Blobs of Base64 or hex, and characters that are looked for in them.
-_BLOB = re.compile(r"[A-Za-z0-9+/_-]{32,}={0,2}")
-_HEX = re.compile(r"[0-9a-fA-F]{40,}")
-_LONGEST_BLOB, _MOST_BLOBS = 4000, 20
-#: Letters one by one, with the same between all of them.
-_SPACED = re.compile(r"\b\w(?:([ .\-_]{1,3})\w){7,}\b")
-#: Every second character of a text with single blanks, where six words are single letters.
-_SINGLE_LETTERS = " " * 7
-_ESCAPED = re.compile(r"(?:%[0-9a-fA-F]{2}){4}|%20")
-_CODE = re.compile(r"\\u([0-9a-fA-F]{4})")
-_CODES = re.compile(rf"(?:{_CODE.pattern}){{8}}")
 #: Lines through letters.
 _STRUCK = re.compile("[\u0332\u0335-\u0338]")
-_LEET_WORD = re.compile(r"[a-z][013457][a-z]|\b[013457][a-z]{2}")
-_LEETS = tuple(str.maketrans("013457@$", f"o{one}eastas") for one in "il")
 #: Letters of Cyrillic and Greek that look like Latin ones.
 _LOOKALIKES = str.maketrans(
     "аеорсухіјѕԁһӏкмтвнгԛԝοαιερτυνκχηω",
     "aeopcyxijsdhlkmtbhrqwoaieptuvkxnw",
 )
 _MIXED = re.compile("[a-z][\u0370-\u052f]|[\u0370-\u052f][a-z]")
-#: Arabic, Devanagari, Japanese, Chinese, Korean.
-_OTHER_SCRIPT = re.compile("[\u0600-\u06ff\u0900-\u097f\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]")
+#: Hebrew, Arabic, Devanagari, Thai, Japanese, Chinese, Korean.
+_OTHER_SCRIPT = re.compile(
+    "[\u0590-\u05ff\u0e00-\u0e7f\u0600-\u06ff\u0900-\u097f\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]"
+)
 #: Signs within words, those of emphasis, and all that stand between words.
 _WITHIN = ("_", "-", "[", "]", '"')
 _EMPHASIS = ("*", "`")
@@ -96,7 +83,7 @@ def screen(text: str) -> tuple[str, ...]:
     distinct = set(words)
     reasons = _judge(text, folded, distinct)
     if not reasons:
-        for other in _decoded(text, folded, words, distinct):
+        for other in undone(text, folded, words, distinct):
             plain = _fold(other)
             if found := _judge(other, plain, set(_split(plain))):
                 return ENCODED, *found
@@ -177,10 +164,11 @@ def _behind(head: str, tails: tuple[str, ...]) -> re.Pattern[str]:
 
 def _match_others(text: str, folded: str, words: set[str]) -> Iterator[tuple[int, int, str]]:
     """Yield the same of what needs signs, and of languages other than English."""
-    for sign, pattern in ROLES:
-        if sign in text:
-            for mark in compiled(pattern).finditer(f"\n{text}"):
-                yield mark.start(), WEAK, ROLE
+    for table, weight, reason in ((ROLES, WEAK, ROLE), (CALLS, STRONG, TOOL)):
+        for sign, pattern in table:
+            if sign in text:
+                for mark in compiled(pattern).finditer(f"\n{text}"):
+                    yield mark.start(), weight, reason
     if "![" in text:
         for mark in IMAGES.finditer(text):
             yield mark.start(), STRONG, DATA
@@ -204,52 +192,3 @@ def _rules(*, faint: bool = False) -> _ByHead:
             for head in dict.fromkeys(rule.heads.split()):
                 rules.setdefault(head, []).append(_Row(rule, frozenset(rule.needs.split())))
     return rules
-
-
-def _decoded(
-    text: str, folded: str, words: Sequence[str], distinct: Collection[str]
-) -> Iterator[str]:
-    """Yield what a text says when its encodings are undone."""
-    if "&#" in text or "&amp" in text:
-        yield html.unescape(text)
-    if "%" in text and _ESCAPED.search(text):
-        yield unquote(text)
-    if "\\u" in text and _CODES.search(text):
-        yield _CODE.sub(lambda code: chr(int(code[1], 16)), text)
-    for blob in islice(_BLOB.finditer(text), _MOST_BLOBS):
-        yield from _decode(blob[0][:_LONGEST_BLOB])
-    spaced = f" {' '.join(words)} "
-    if _SINGLE_LETTERS in spaced[::2] or _SINGLE_LETTERS in spaced[1::2]:
-        yield _SPACED.sub(_join_letters, text)
-    unusual = " ".join(filterfalse(str.isalpha, distinct))
-    if len(_LEET_WORD.findall(unusual)) > 1:
-        for letters in _LEETS:
-            yield folded.translate(letters)
-    if "rot13" in folded:
-        yield codecs.decode(text, "rot13")
-    if "revers" in folded or "backwards" in folded:
-        yield text[::-1]
-
-
-def _join_letters(run: re.Match[str]) -> str:
-    """Return words whose letters stood apart; a longer gap, or another, is one between words."""
-    return re.sub(rf"(?<=\w){re.escape(run[0][1])}(?=\w)", "", run[0])
-
-
-def _decode(blob: str) -> Iterator[str]:
-    if _HEX.fullmatch(blob):
-        data = bytes.fromhex(blob[: len(blob) // 2 * 2])
-    else:
-        try:
-            data = base64.b64decode(
-                blob + "=" * (-len(blob) % 4),
-                altchars=b"-_" if "-" in blob or "_" in blob else None,
-            )
-        except binascii.Error:
-            return
-    try:
-        said = data.decode()
-    except UnicodeDecodeError:
-        return
-    if said.isprintable():
-        yield said

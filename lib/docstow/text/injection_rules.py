@@ -87,6 +87,8 @@ _WORDS = {
         "private": (
             r"(?:whole|entire|full|complete|current) (?:conversation|chat)\b|conversation log\b"
             r"|(?:conversation|chat) (?:history|transcript)\b|clipboard\b|open (?:editor|tab)\b"
+            r"|your (?:first|last|previous) message\b|\.npmrc\b|\.pypirc\b|git remote\b|printenv\b|mcp config"
+            r"|what the person (?:has )?(?:said|asked|typed|wrote)|last (?:\w+ )?messages\b|everything (?:listed|above|so far)"
             r"|your system prompt\b|source code of\b|what the user (?:has )?(?:said|asked|typed|wrote)"
             r"|users?'s? (?:[\w'.]+ ){0,2}(?:message|question|input|token|secrets?|keys?|env|files?|query)"
             r"|\.env\b|\.ssh\b|\.aws\b|\.netrc\b|id (?:rsa|ed25519)\b|(?:all|the) environment variables\b"
@@ -156,6 +158,14 @@ RULES: tuple[Rule, ...] = (
         r"~3(?:{earlier}|your|the|any|all) (?:\w+ ){0,2}?(?:instructions|system prompt|directives"
         r"|guidelines|developer|operator)",
     ),
+    Rule(OVERRIDE, STRONG, "set put lay throw", r" aside~3(?:{earlier}|your|the|all|any) (?:\w+ ){0,2}?{instructions}~2(?:from|of|by|that|given|you)\b", needs="aside"),
+    Rule(OVERRIDE, STRONG, "new", r" (?:task|request|instructions?|orders?) (?:from|of|by) (?:the |your )?(?:user|operator|system|developer|administrator)\b", needs="user operator administrator developer system"),
+    Rule(OVERRIDE, WEAK, "instead rather", r" (?:than|of) (?:what |the )?(?:user'?s?|human|person)(?: \w+)? (?:asked|wants|request|task|question|said|lock)"),
+    Rule(OVERRIDE, WEAK, "regardless whatever", r" (?:of )?(?:what )?the user'?s? \w+"),
+    Rule(OVERRIDE, STRONG, "before", r" (?:his|her|their|the user'?s|its) (?:actual|original|real|own) (?:task|question|request)\b", needs="task question request"),
+    Rule(OVERRIDE, STRONG, "pay give", r" no (?:attention|heed|regard) to~3(?:{earlier}|your|the system|the user)", needs="no"),
+    Rule(OVERRIDE, STRONG, "whatever anything everything what", r" (?:you were|you have been|you'?ve been|the (?:user|operator|developer) (?:has )?|your (?:user|operator|developer) (?:has )?) ?(?:told|asked|instructed|said|wants|wrote)\b~8(?:ignore|forget|disregard|irrelevant|void|no longer|instead|wrong|second(?:ary)?)\b"),
+    Rule(OVERRIDE, STRONG, "conversation chat context task", r" (?:so far |above |until now )?(?:is|was|has been) (?:now )?(?:void|over and|reset|cancell?ed|obsolete)\b", needs="void over reset cancelled canceled obsolete"),
     Rule(OVERRIDE, STRONG, "follow following obey", r"~2(?:only )(?:what )?(?:this|these) (?:page|document|text|readme|file)"),
     Rule(OVERRIDE, STRONG, "obey comply", r"~4(?:text|orders|steps|instructions)(?: \w+){0,2} (?:this|these|the (?:retrieved|following)) ?(?:page|document|text|readme|file|site)"),
     Rule(OVERRIDE, STRONG, "not don't stop", r" follow(?:ing)? (?:the |your |any )?(?:system prompt|user'?s|developer|earlier|previous)"),
@@ -174,6 +184,21 @@ RULES: tuple[Rule, ...] = (
     # Somebody is spoken to who is no human reader
     Rule(ADDRESS, STRONG, "note notice hint attention instruction instructions memo warning reminder", r" (?:to|for|of)(?: (?:all|any|the|every|other))* {ai}(?! (?:sdk|features?|support|framework|integration|provider|api|users?|studio|service))"),
     Rule(ADDRESS, STRONG, "message memo", r" (?:to|for) (?:all |any |the )?(?:ai|coding|language) (?:assistants|agents|models)\b"),
+    Rule(ADDRESS, STRONG, "p ps psst", r"(?:\.s\.)?,? (?:to|for) (?:any|all|the|every) {ai}"),
+    Rule(ADDRESS, STRONG, "agent assistant model llm bot ai", r" (?:that|which|who) (?:is |are )?(?:going to |about to |now )?(?:summari|read|process|index|review|answer|pars|digest|ingest)\w*(?: \w+){0,4} ?: ?\w"),
+    Rule(ADDRESS, STRONG, "as since because", r" (?:an ai|you are an? (?:machine|ai|llm|bot|agent|model|assistant|automated|language model))\b(?: \w+){0,5}?,? (?:you|it|we|i)\b", needs="ai machine llm bot agent model assistant"),
+    Rule(ADDRESS, STRONG, "automated machine", r" (?:readers?|agents?|systems?|crawlers?)\b[^.;!?\n]{0,40}?\bit (?:should|must|has to|needs to)\b"),
+    Rule(ADDRESS, WEAK, "whatever whichever any every", r" (?:{ai}|agent|assistant|model|llm)(?: that| which)? (?:sees|reads|gets|finds|processes|receives)\b"),
+    Rule(ADDRESS, WEAK, "when once if whenever", r" (?:the |this )(?:user|person|developer|human) (?:next )?(?:types|says|writes|replies|asks|confirms|answers|mentions|opens)\b", needs="user person developer human"),
+    Rule(ADDRESS, WEAK, "agent assistant ai llm", r" ?\.? ?(?:directives?|policy)\b", needs="directive directives policy"),
+    Rule(ADDRESS, FAINT, "answer answering reply", r" (?:yet|would be wrong)\b"),
+    Rule(ADDRESS, FAINT, "assistant agent", r" (?:calls|sets|adds|runs|evaluates|sends|deletes|uses|obeys|installs|skips|opens)\b"),
+    Rule(ADDRESS, FAINT, "humans people person", r" (?:do not|don'?t|cannot|can'?t|will not|never) (?:see|read|notice)\b"),
+    Rule(ADDRESS, STRONG, "llm ai agent model assistant machine", r" (?:only|facing|directed|readable) (?:section|part|block|text|content|notes?|instructions?)\b(?=[^\n]{0,160}(?:must|should|skip|ignore|always|never))"),
+    Rule(ADDRESS, STRONG, "ai llm coding code", r" (?:assistants?|agents?|models?|bots?) ?, (?:please |you |now )?(?:always|never|add|do not|don'?t|ignore|run|install|tell|say|use|recommend|send|include|must|delete|fetch|read)\b"),
+    Rule(ADDRESS, STRONG, "meta", r" name=? ?(?:ai|llm|gpt|assistant|agent) (?:instructions?|prompt|directives?|policy|guidance)\b"),
+    Rule(ADDRESS, STRONG, "todo fixme note hack xxx", r" ?\(? ?(?:{ai}|assistant|agent|llm|copilot) ?\)? ?:"),
+    Rule(ADDRESS, STRONG, "person user human", r" you(?: are|'re) (?:helping|assisting|talking (?:to|with)|serving|working for)\b(?=[^\n]{0,120}(?:want|approv|agree|admin|authori|permission|confirm|ask))", needs="helping assisting talking serving working"),
     Rule(ADDRESS, STRONG, "attention hey dear hello listen", r" ?,? (?:all |any )?{ai}"),
     Rule(ADDRESS, STRONG, "message note notice instructions attention hint", r" (?:to|for|from \w+ \w+ to)(?: (?:all|any|the|every))* {assistant} ?[:,]"),
     Rule(ADDRESS, STRONG, "if", r" (?:you are|you'?re|you were|this (?:text|page|file|document|code) is (?:being )?(?:read|processed|parsed|indexed|summari\w+) by)(?: (?:a|an|any|the))? (?:{ai}|(?:\w+ )?assistant\b|large language)"),
@@ -186,8 +211,9 @@ RULES: tuple[Rule, ...] = (
     Rule(ADDRESS, WEAK, "ai coding code automated", r" (?:assistants|agents|bots)\b"),
     Rule(ADDRESS, FAINT, "ai coding code language automated llm large", r" (?:assistants?|agents?|models?|tools?|bots?)\b"),
     Rule(ADDRESS, STRONG, "assistants agents bots llms models copilot copilots", r"(?: ?: (?:always|never|do not|suggest|tell|choose|use|add|you|when|must)| (?:\w+ ){0,3}?(?:must|have to|shall) (?:always |never )?(?:recommend|install|run|choose|vote|suggest|disregard|tell|say|translate|prefer|describe|rank))\b"),
-    Rule(ADDRESS, STRONG, "model agent assistant llm bot whoever", r" (?:that|which|who|reading|processing|working|going) (?:\w+ ){0,3}?(?:this|these|from) (?:\w+ ?){1,4}?(?:must|shall|has to|have to|is required|should|is to|needs to)\b"),
+    Rule(ADDRESS, STRONG, "model agent assistant llm bot whoever models agents assistants llms bots", r" (?:that|which|who|reading|processing|working|going) (?:\w+ ){0,3}?(?:this|these|from) (?:\w+ ?){1,4}?(?:must|shall|has to|have to|is required|should|is to|needs to)\b"),
     Rule(ADDRESS, WEAK, "assistant assistants agent bot", r" (?:must|shall|has to|needs to|is hereby|now|will now|may now)\b"),
+    Rule(ADDRESS, FAINT, "model llm agent", r" (?:should|must|is to|needs to|has to|will) (?:now |first |then )?(?:gather|collect|submit|send|upload|read|run|execute|fetch|print|delete|reveal|include|append)\b"),
     Rule(ADDRESS, FAINT, "when", r" (?:you )?(?:generat|complet|writ|suggest|render|summari|answer)\w* (?:the |your |any |this )?(?:code|answer|reply|response|summary|completion|question)"),
     Rule(ADDRESS, FAINT, "your", r" (?:answers?|reply|response|replies|summary|output|tools?|memory|long term|system message|system prompt|operator|guidelines|file tool|terminal tool)\b"),
     Rule(ADDRESS, FAINT, "in", r" (?:each|every|all) (?:answer|function|code|reply|response|examples?)s?(?: \w+){0,2} you (?:write|give|produce|suggest|generate)"),
@@ -195,7 +221,9 @@ RULES: tuple[Rule, ...] = (
     Rule(ADDRESS, WEAK, "recommend suggest advertise praise", r"~5(?:in (?:each|every|your) answer|in (?:all|any) (?:the )?code|our (?:paid|product|service|library))"),
     Rule(ADDRESS, FAINT, "tell answer say act", r" (?:the users?|users|people|them|that|as though|as if)\b"),
     # Messages that are none
-    Rule(ROLE, WEAK, "end", r" of (?:the )?(?:documents?|docs|context|page|data)\b"),
+    Rule(ROLE, WEAK, "end", r" of (?:the )?(?:documents?|docs|context|page|data|(?:search |tool |retrieved )?(?:results?|output|content))\b"),
+    Rule(ROLE, FAINT, "task", r" (?:is |was )?(?:complete|completed|finished|done)\b"),
+    Rule(ROLE, WEAK, "conversation session", r" (?:was |is |has been )?(?:resumed|restarted|continued|taken over) (?:by|as) (?:the |an? )?(?:operator|admin|user|system|developer)"),
     Rule(ROLE, WEAK, "message", r" from (?:the |your )?(?:administrator|developers?|system|user)\b"),
     Rule(ROLE, WEAK, "system", r" prompt update\b"),
     # Data
@@ -206,6 +234,13 @@ RULES: tuple[Rule, ...] = (
     Rule(DATA, FAINT, _SEND + " request redirect fetch open", r"~6(?:https?:|\S+@\w)"),
     Rule(DATA, STRONG, _PUT + " replace", r"~8(?:query string|url|link|address|parameter|image)\b(?:[^.;!?]|\.(?=\S)){0,80}?(?:conversation|system prompt|user'?s (?:question|message|input|token)|secret|session token)", needs=_ABOUT_DATA),
     Rule(DATA, STRONG, f"{_SEND} {_PUT}", r"~6{private}(?:[^.;!?]|\.(?=\S)){0,80}? (?:to|into|in|at|as) {place}", needs=_ABOUT_DATA),
+    Rule(DATA, STRONG, "reply replies response responses answer answers summary", r"(?:[^.;!?\n]|\.(?=\S)){0,40}?!\[[^\]\n]{0,60}\]\(https?:[^)\s]*[?=/]", needs="http https"),
+    Rule(DATA, STRONG, "read open load", r"~2\S{0,30}(?:mcp\.json|\.ssh|\.env\b|\.aws|\.npmrc|\.netrc|id rsa)[^\n]{0,40}?\b(?:pass|send|put|include|paste|give|post)\b", needs="ssh env aws npmrc netrc rsa mcp"),
+    Rule(DATA, STRONG, "pass put include append add paste insert", r"[^.;!?\n]{0,80}?(?:{private}|{secret}|keys included)[^;!?\n]{0,80}?(?: parameter\b| argument\b|\?\w{1,10}=|query string|https?:| link\b)", needs=_ABOUT_DATA + " npmrc remote wrote listed message messages included"),
+    Rule(DATA, STRONG, "image images letter", r"[^.;!?\n]{0,60}?(?:of|for|with|from) (?:each|every|the) [^.;!?\n]{0,40}?(?:{secret}|token|key|password|conversation)[^;!?\n]{0,40}https?:"),
+    Rule(DATA, STRONG, "make let have point rewrite", r"~3(?:links?|urls?|images?|buttons?)~6https?:[^\n]{0,100}(?:user|question|conversation|prompt|message|answer)", needs="link links url urls image images button buttons"),
+    Rule(DATA, STRONG, "gather collect harvest find look", r"~4(?:{secret}|{private})[^\n]{0,100}?\b(?:submit|send|post|upload|forward|report|transmit|deliver|encode)\b", needs=_ABOUT_DATA),
+    Rule(DATA, STRONG, "encode base64 hex", r"~4(?:contents? of )?\S{0,20}(?:{secret}|{private})[^\n]{0,120}(?:https?:|request|append|query|url)", needs=_ABOUT_DATA),
     Rule(DATA, STRONG, "user's", r" (?:last|latest|first|current) (?:message|question|prompt)~3(?:url|encoded|base64|escaped)"),
     Rule(DATA, STRONG, "cat type", r" ~?/?\S{0,40}(?:\.ssh/id|\.aws/credentials|\.netrc)[^\n]{0,40}\}", needs="credentials ssh netrc id"),
     Rule(DATA, STRONG, "env printenv", r" \| (?:nc|curl|wget)\b"),
@@ -223,12 +258,21 @@ RULES: tuple[Rule, ...] = (
     Rule(CONCEAL, STRONG, "not don't never", r" (?:mention|reveal|report|bring|disclose|cite) (?:\w+ ){0,2}?(?:this (?:paragraph|notice|message|page|text|note|instruction)|these instructions|that (?:change|you read))|(?: mention| show| reveal)~3to {user}", needs="user user's users developer developers human humans person operator owner paragraph notice message page text note instruction instructions change"),
     Rule(CONCEAL, STRONG, "user developer human", r" (?:must not|need not|does ?n.t have to|doesn'?t need to|should not|is not to|will not) (?:notice|know|see|learn|be told|find out)"),
     Rule(CONCEAL, FAINT, "silently quietly secretly covertly discreetly stealthily"),
+    Rule(CONCEAL, STRONG, "hide hidden conceal", r" (?:this |it |that |the output )?from (?:the )?(?:user|human|developer|person|reviewer)s?\b(?=[^\n]{0,20}(?:true|and|;|:|\.|,|$))"),
+    Rule(CONCEAL, WEAK, "not never", r" (?:point (?:it|this|that) out|surface (?:this|it)|draw attention|be (?:mentioned|shown|explained|told)|show this)\b", needs="point surface attention mentioned shown explained told show"),
+    Rule(CONCEAL, WEAK, "leave", r" no (?:trace|comment|mention|note|record)\b"),
+    Rule(CONCEAL, WEAK, "reviewer reviewers", r" (?:need not|must not|should not|do not need to|will not) (?:see|know|notice)"),
     Rule(CONCEAL, WEAK, "keep stay", r" quiet about"),
     Rule(CONCEAL, WEAK, "as", r" (?:if|though) nothing (?:had )?happened"),
     Rule(CONCEAL, FAINT, "say", r" nothing\b"),
     # Permissions claimed
+    Rule(CONSENT, WEAK, "approved authorised authorized confirmed permitted cleared signed", r" (?:off )?by (?:the |your |an? )?(?:user|administrator|admin|owner|operator|human|security)\b"),
     Rule(CONSENT, STRONG, "user users developer human person administrator", r" (?:has|have) (?:already |previously |now )?(?:agreed|approved|consented|been verified|authori[sz]ed)(?! (?:by|with|the (?:app|client|request)))"),
     Rule(CONSENT, FAINT, "no without", r" (?:user |any |further |more |asking for |requiring )*(?:confirm\w*|approval|permission|asking|questions|review|consent)\b"),
+    Rule(CONSENT, WEAK, "confirmation confirmations permission permissions approval prompts", r" (?:mode )?(?:is|are|was|has been) (?:now |already )?(?:off|disabled|skipped|waived|bypass\w*|not (?:needed|required))"),
+    Rule(CONSENT, WEAK, "bypasspermissions dangerously"),
+    Rule(CONSENT, WEAK, "no", r" need to (?:check back|ask|confirm|wait|tell|inform)\b", needs="need"),
+    Rule(CONSENT, FAINT, "no without", r" (?:asking|prompts|prompting|restrictions|sandbox\w*)\b"),
     Rule(CONSENT, WEAK, "not don't", r" (?:ask|wait|prompt)(?: \w+){0,2} (?:for )?(?:confirmation|permission|user|developer|approval)"),
     Rule(CONSENT, WEAK, "hereby authorised authorized permitted allowed", r" (?:to )?(?:authori\w+|skip|bypass|run|execute|share|reveal|ignore|delete)\b"),
     Rule(CONSENT, WEAK, "user users", r" (?:has |have )?(?:confirmed|approved|agreed|consented)\b"),
@@ -239,12 +283,20 @@ RULES: tuple[Rule, ...] = (
     # Commands and tools
     Rule(COMMAND, STRONG, "run execute call invoke", r"~8without (?:asking|confirmation|informing|telling|showing)~3(?:user|developer)"),
     Rule(COMMAND, WEAK, "curl wget", r" [^\n]{0,80}\| ?(?:sudo )?(?:ba|z)?sh\b"),
+    Rule(COMMAND, WEAK, "exec eval", r" ?\([^\n]{0,80}(?:urlopen|requests\.get|fetch\()"),
+    Rule(COMMAND, FAINT, "drop truncate", r" (?:table|database|schema)\b"),
+    Rule(COMMAND, FAINT, "publish deploy", r"~3(?:package|prod|production|token|branch|release)\b"),
     Rule(COMMAND, FAINT, "rm", r" (?:rf|fr|r)\b"),
     Rule(COMMAND, WEAK, "cat", r" [^\n]{0,20}(?:\.ssh/id|\.aws/credentials)"),
-    Rule(COMMAND, FAINT, "delete overwrite remove wipe", r"~4(?:files|database|lock ?file|history|home|directory|backups?|repository|workflows?|source)\b"),
-    Rule(TOOL, STRONG, "call invoke use run", r"~1(?:the )?(?:create|delete|list) (?:sources?|collections?)\b|~1(?:the )?(?:push|delete) document\b|~1(?:the )?(?:start sync|export snapshot)\b"),
+    Rule(COMMAND, FAINT, "delete overwrite remove wipe", r"~4(?:files|branch|tags?|tables?|database|lock ?file|history|home|directory|backups?|repository|workflows?|source)\b"),
+    Rule(TOOL, STRONG, "tool function", r" must (?:always )?be (?:called|used|invoked|run) (?:first|before)\b(?=[^\n]{0,120}(?:other tool|any tool|arguments|context|keys))", needs="must"),
+    Rule(TOOL, STRONG, "next following", r" step is (?:to call )?\w+ ?\w* ?\(", needs="step"),
+    Rule(TOOL, STRONG, "using use", r" this (?:function|tool)\b[^.;!?\n]{0,20}, (?:read|open|send|fetch|run|pass)\b", needs="function tool"),
+    Rule(TOOL, STRONG, "call calls invoke invokes use run", r"~1(?:the )?(?:create|delete|list) (?:sources?|collections?)\b|~1(?:the )?(?:push|delete) document\b|~1(?:the )?(?:start sync|export snapshot)\b"),
     Rule(TOOL, STRONG, "agents assistants assistant agent models", r" (?:have to|must|should|need to|are to) (?:first )?(?:call|invoke|use) (?:the )?(?:tool )?`?\w+`? (?:with|on|for) (?:the )?(?:full|whole|entire|users?'?s?|conversation)"),
     Rule(TOOL, STRONG, "call invoke use run", r" the tool (?:create|delete|push|start|export|write|send|execute|run) \w+"),
+    Rule(COMMAND, FAINT, "destructive", r" (?:commands?|actions?|operations?)\b"),
+    Rule(COMMAND, FAINT, "upload uploading", r"~3(?:\.npmrc|\.pypirc|\.env|\.netrc|\.git|keys?|secrets?|the (?:repository|project|workspace))"),
     Rule(TOOL, FAINT, "use using call invoke", r" (?:your |the |a |whichever )?(?:bash|shell|terminal|file|mail|email|browser|web|read file|write file) (?:tool|function)\b"),
     Rule(TOOL, FAINT, "your", r" (?:\w+ )?tools?\b"),
     Rule(COMMAND, FAINT, "execute run carry obey perform merge approve", r"~3(?:commands?|scripts?|steps|shell|instructions?|branch|code|bash|pull request)\b"),
@@ -253,6 +305,7 @@ RULES: tuple[Rule, ...] = (
     Rule(COMMAND, FAINT, "disable skip", r"~3(?:tls|ssl|tests?|firewall|certificate|verif\w+|check\w*|linter)\b"),
     Rule(COMMAND, FAINT, "decode decoding decrypt", r"~8(?:execut\w+|follow\w*|obey\w*|carry|run)\b"),
     # Another role
+    Rule(PERSONA, STRONG, "allowed", r" modes?>? ?:?=? ?(?:unrestricted|all|any)\b", needs="mode modes"),
     Rule(PERSONA, STRONG, "you", r" (?:are|re) (?:now|no longer)~6(?:dan\b|unrestricted|without (?:any )?(?:limit|restrict)|bound by|root\b|free of|bot\b|limits)|(?:'re| are) (?:now )?an? (?:ai|assistant|bot|model)(?: \w+){0,2} (?:without|with no|free of) (?:any )?(?:restrict|limit|rule|filter)"),
     Rule(PERSONA, STRONG, "pretend act behave respond", r"~6(?:no|without|un)(?: any)? ?(?:restrict\w+|limits|filter\w*|rules|warnings)|~2(?:an )?unrestricted|~1(?:the )?system administrator"),
     Rule(PERSONA, STRONG, "do", r" anything now\b"),
@@ -261,18 +314,37 @@ RULES: tuple[Rule, ...] = (
     Rule(PERSONA, WEAK, "you", r"(?:'re| are) (?:now )?(?:the |a )?(?:root|administrator|maintainer'?s|shell|terminal)\b"),
     # Kept for later
     Rule(PERSIST, STRONG, "remember store save memorise memorize add append", r"~8(?:your (?:long term )?memory|future (?:conversations|sessions|chats)|memory file)", needs="memory future"),
+    Rule(PERSIST, STRONG, "keep bear", r" (?:this )?in mind (?:for|in) (?:all |every |any )?(?:further|future|later|subsequent|other|coming) (?:chats?|conversations?|sessions?|answers?|replies)", needs="mind"),
     Rule(PERSIST, WEAK, "add append write put", r"~8(?:claude\.md|agents\.md|\.?cursorrules|copilot instructions)", needs="claude agents cursorrules copilot"),
     # Encodings
     Rule(ENCODED, WEAK, "decode decoding reversed rot13 base64 backwards", r"~8(?:follow|obey|execute|carry out)\b"),
 )  # fmt: skip
 
+#: Calls of tools as assistants write them, in what was not folded; each is strong.
+CALLS: tuple[tuple[str, str], ...] = (
+    ("<", r"<(?:\w+:)?invoke name=[\"'][^\"'\n]{1,80}[\"']>\s{0,20}<(?:\w+:)?parameter name="),
+    (
+        "tool",
+        (
+            r"\"tool_calls\\?\"[^\n]{0,200}(?:rm -r|/\.ssh|curl |wget |sudo |\.env\b|/etc/)"
+            r"|\"method\\?\": ?\\?\"tools/call\\?\"[\s\S]{0,120}?\"name\\?\": ?\\?\"(?:delete|remove|drop"
+            r"|exec|run_|shell|bash|push|send|upload|transfer|write)\w*"
+            r"|```tool_(?:code|call)\b[\s\S]{0,200}?(?:\.ssh|\.env\b|/etc/|os\.system|subprocess|rm -r|curl )"
+        ),
+    ),
+    (
+        "Action",
+        r"\nAction ?: ?\w[^\n]{0,40}\nAction Input ?:[^\n]{0,200}(?:https?:[^\n]{0,100}(?:\$|key|token|secret)|rm -r|\.ssh|curl )",
+    ),
+)
 #: Marks of roles in what was not folded, behind a line end; each is weak.
 ROLES: tuple[tuple[str, str], ...] = (
     (
         "<",
         (
-            r"<\|(?:im_start|im_end|system|user|assistant|end|eot_id|start_header_id)\|>|<</?SYS>>"
-            r"|</?(?:system(?:-\w+)?|assistant|admin|important|function_(?:results?|calls?)"
+            r"<\|(?:im_start|im_end|system|developer|user|assistant|end|eot_id|start_header_id)\|>|<</?SYS>>"
+            r"|<start_of_turn>|<end_of_turn>|<\uff5c(?:User|Assistant)\uff5c>"
+            r"|</?(?:system(?:-\w+)?|assistant|developer|admin|important|function_(?:results?|calls?)"
             r"|tool_(?:results?|response|use|calls?))>|</(?:documents?|context|docs|search_results?)>"
             r"|<(?:antml:)?invoke name="
         ),
@@ -392,6 +464,82 @@ FOREIGN: tuple[Phrase, ...] = (
         "ігноруй ігноруйте проігноруй забудь забудьте",
         r"попередн\w*|усі|всі|раніше", r"інструкці|вказівк|команд|правил",
     ),
+    _orders(
+        "ignorera ignorer strunta glöm glem bortse",
+        r"tidigare|föregående|alla|alle|tidligere|forrige|dina|dine|ovanstående",
+        r"instruktion|anvisning|regler|order|instruks|meldinger",
+    ),
+    _orders(
+        "abaikan lupakan hiraukan",
+        r"sebelumnya|semua|seluruh|di atas", r"instruksi|perintah|arahan|aturan",
+    ),
+    _orders(
+        "ignoruj ignorujte zapomeň zapomeňte nedbej nedbejte",
+        r"předchozí\w*|všechny|dřívější\w*|predchádzajúc\w*|všetky", r"pokyn|instrukc|příkaz|inštrukci|pravidl",
+    ),
+    _orders(
+        "ignoră ignorați uită uitați", r"anterioare|precedente|toate", r"instrucțiuni|instructiuni|comenzi|reguli",
+    ),
+    _orders(
+        "hagyd felejtsd", r"figyelmen|korábbi|előző|minden|összes", r"utasítás|parancs|szabály",
+    ),
+    _orders(
+        "unohda ohita älä", r"aiemmat|edelliset|kaikki|aikaisemmat", r"ohjeet|ohjeita|käskyt|säännöt",
+    ),
+    _orders(
+        "αγνόησε αγνοήστε ξέχασε ξεχάστε", r"προηγούμεν\w*|όλες|όλα|παραπάνω", r"οδηγίες|εντολές|κανόνες",
+    ),
+    _phrase(
+        OVERRIDE,
+        "compte olvida ignora olvide vergiss vergesst oublie oubliez dimentica esqueça забудь забудьте",
+        r"\bne (?:tiens|tenez) (?:pas|aucun) compte (?:des?|de tes|de vos|du) (?:consigne|instruction|directive|règle|message)"
+        r"|\b(?:olvida|ignora|olvide) (?:todo )?lo que (?:te|le|se te|el) (?:\w+ ){0,2}(?:pidió|dijo|dijeron|pidieron|usuario)"
+        r"|\b(?:oublie[zr]?) (?:tout )?ce que (?:l'utilisateur|on) (?:\w+ ){0,2}(?:a )?(?:dit|demandé)"
+        r"|\b(?:vergiss|vergesst) (?:alles,? )?was (?:der nutzer|dir|man dir|du)\b"
+        r"|\bзабудь(?:те)? (?:всё|все),? что\b|\bdimentica (?:tutto )?(?:quello|ciò) che\b|\besqueça (?:tudo )?o que\b",
+    ),
+    _phrase(
+        OVERRIDE,
+        "utilisateur l'utilisateur utente utenti dell'utente usuario usuário пользователя пользователю gebruiker"
+        " nutzer nutzers benutzers anwenders użytkownika användaren brugeren kullanıcının",
+        r"\b(?:n'écoute[zr]? (?:plus|pas)|ne (?:suis|suivez|réponds|répondez) (?:plus|pas)|non (?:seguire|ascoltare|eseguire)"
+        r"|no (?:sigas|obedezcas|hagas caso|respondas)|não (?:siga|obedeça|responda)|не (?:выполняй|слушай|следуй|отвечай)\w*"
+        r"|(?:luister|volg) niet|folge? nicht|nie (?:słuchaj|wykonuj)|följ inte)\b.{0,40}(?:utilisateur|utent|usuari|usuári|пользовател"
+        r"|gebruiker|nutzer|użytkownik|användar)"
+        r"|\b(?:ignorier\w*|missachte\w*|vergiss|ignore[zr]?|ignora\w*|olvida|игнорируй\w*|negeer|zignoruj|ignorera)\b.{0,30}"
+        r"(?:aufgabe|anfrage|frage|wunsch|demande|question|tâche|tarea|petición|pregunta|richiest|domanda|compito|pedido|pergunta"
+        r"|запрос|просьб|вопрос|zadanie|pytanie|prośb|opdracht|vraag|uppgift|fråga).{0,12}(?:nutzer|anwender|utilisateur|usuari|usuári"
+        r"|utent|пользовател|użytkownik|gebruiker|användar)",
+    ),
+    _phrase(
+        PERSONA,
+        "ahora jetzt désormais maintenant ora agora момента теперь teraz nu poi şimdi now",
+        r"\ba partir de (?:ahora|agora),? (?:eres|tú eres|você é|serás)|\bab (?:jetzt|sofort) bist du\b|\bdésormais,? (?:tu es|vous êtes)"
+        r"|\bà partir de maintenant,? (?:tu es|vous êtes)|\bd'ora in (?:poi|avanti),? sei\b|\b(?:с этого момента|теперь) ты\b"
+        r"|\bod teraz jesteś\b|\bvanaf nu ben je\b|\bfrån och med nu är du\b|\bşimdi sen\b",
+    ),
+    _phrase(
+        DATA,
+        "envía envia envie envoie envoyez sende sendet schicke schickt lade invia inviate отправь отправьте"
+        " wyślij verstuur stuur skicka send kirim odešli gửi transmets publie publica загрузи übermittle",
+        r"\b(?:envía|envia|envie|envoie|envoyez|sende|sendet|schicke|schickt|invia|inviate|отправь|отправьте"
+        r"|wyślij|verstuur|stuur|skicka|kirim|odešli|gửi|transmets|publie|publica|загрузи|übermittle|lade)\b[^.!?\n]{0,50}?"
+        r"(?:claves?|contraseñ|credencial|clés?|mots? de passe|identifiant|schlüssel|passw[oö]rt|zugangsdaten|senhas?"
+        r"|chaves?|chiavi|credenziali|ключ|парол|токен|klucz|hasł|sleutel|wachtwoord|nyckl|lösenord|kunci|sandi|klíč|hesl"
+        r"|khóa|mật khẩu|\.env\b|\.ssh\b|umgebungsvariablen|variables d'environnement|variables de entorno|переменные окружения)"
+        r"[^!?\n]{0,60}?(?:https?:|\S@\S)",
+    ),
+    _phrase(
+        ADDRESS,
+        "assistenten assistent asistente assistente assistant asystent ассистент ассистенту asistent ki ia",
+        r"\b(?:an den assistenten|an die assistentin|für den assistenten|an den agenten) ?:"
+        r"|\b(?:asistente|assistente|assistant|asystent\w*|ассистент\w*|agente|agent) (?:de |d'|di )?(?:ia|ai|ии|sztucznej inteligencji) ?[:,]",
+    ),
+    Phrase(
+        OVERRIDE,
+        frozenset({"bỏ", "quên", "phớt"}),
+        r"\b(?:bỏ qua|quên|phớt lờ)\b.{0,40}(?:hướng dẫn|chỉ dẫn|chỉ thị|mệnh lệnh).{0,20}(?:trước|ở trên|đó)",
+    ),
     Phrase(
         OVERRIDE,
         frozenset({"talimatları", "talimatlari", "komutları", "yönergeleri", "kuralları"}),
@@ -446,6 +594,12 @@ PARTS: tuple[tuple[str, tuple[str, ...]], ...] = (
     (OVERRIDE, (r"무시|잊어|잊으|따르지 마", r"지시|명령|프롬프트|규칙", r"이전|앞의|모든|위의|기존")),
     (OVERRIDE, (r"تجاهل|انس", r"التعليمات|الأوامر|القواعد|تعليمات", r"السابقة|جميع|كل")),
     (OVERRIDE, (r"अनदेखा|नज़रअंदाज़|भूल", r"निर्देश|आदेश|नियम", r"पिछले|सभी|पहले")),
+    (OVERRIDE, (r"התעלם|התעלמי|שכח", r"ההוראות|הוראות|ההנחיות", r"הקודמות|כל|לעיל")),
+    (OVERRIDE, (r"نادیده بگیر|فراموش کن", r"دستور|راهنما", r"قبلی|همه|پیشین")),
+    (OVERRIDE, (r"เพิกเฉย|ละเว้น|ลืม|ไม่ต้องสนใจ", r"คำสั่ง|คำแนะนำ", r"ก่อนหน้า|ทั้งหมด|ข้างต้น")),
+    (PERSONA, (r"从现在(?:开始|起)|從現在(?:開始|起)|今から|これから|지금부터|अब से", r"你是|你将|あなたは|君は|너는|당신은|तुम")),
+    (OVERRIDE, (r"不要理会|不要理會|不必理会|无视|代わりに|従わずに|대신|मत मान", r"用户的?(?:问题|请求|要求|任务)|使用者的|ユーザーの(?:質問|依頼|指示)|사용자의 ?(?:요청|질문|지시)|उपयोगकर्ता की")),
+    (CONSENT, (r"確認せず|確認なし|許可なく|未经(?:用户)?(?:确认|许可)|无需(?:用户)?(?:确认|许可)|확인 ?없이|허락 ?없이|बिना पूछे", r"ユーザー|用户|使用者|사용자|उपयोगकर्ता|ai|AI", r"削除|実行|送信|删除|执行|运行|发送|삭제|실행|전송|मिटा|चला|भेज")),
     (CONCEAL, (r"不要告诉|不要告知|别告诉|不得告知|不通知|瞒着", r"用户|使用者|用戶")),
     (CONCEAL, (r"ユーザー", r"知らせ(?:ずに|ないで)|伝え(?:ずに|ないで)|言わない|教えない")),
     (CONCEAL, (r"사용자", r"알리지|말하지|모르게")),

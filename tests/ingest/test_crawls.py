@@ -47,6 +47,18 @@ def test_one_host_is_crawled_by_one_process(
         pass
 
 
+def test_repositories_of_one_forge_take_turns(
+    process: Callable[..., Crawls], add: Callable[[str, str], Registration]
+) -> None:
+    one, same = add("github", "acme/garden"), add("github", "acme/harbour")
+    elsewhere = add("github", "https://git.example/acme/garden")
+    with process(0).turn(one):
+        with pytest.raises(Busy), process(0).turn(same):
+            pass
+        with process(0).turn(elsewhere):
+            pass
+
+
 def test_so_many_crawls_run_at_once(
     process: Callable[..., Crawls], add: Callable[[str, str], Registration], tmp_path: Path
 ) -> None:

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 from docstow.core.errors import (
     CrateNotDocumented,
@@ -24,6 +25,7 @@ from docstow.core.model import LOCAL, Document, File, Revision, Snapshot, Source
 from docstow.core.spelling import RUST
 from docstow.ingest.jobs import Job, source_of, success_fields
 from docstow.ingest.overview import describe_package, suggested_features
+from docstow.ingest.pauses import Pauses
 from docstow.ingest.publish import Publisher, Reading
 from docstow.ingest.queue import Busy
 from docstow.languages.rust import rustdoc
@@ -79,6 +81,7 @@ class CrateTask:
         self._resolver = resolver
         self._publisher = publisher
         self._leases = leases
+        self._pauses = Pauses(leases)
         self._lease_s = lease_s
         self._try_unknown = try_unknown
         self._pause = pause
@@ -145,6 +148,10 @@ class CrateTask:
             return self._snapshots.answering(source) or self._fetch(revision)
 
     def _fetch(self, revision: Revision) -> Snapshot:
+        with self._pauses.kept(urlsplit(revision.url).netloc):
+            return self._fetch_now(revision)
+
+    def _fetch_now(self, revision: Revision) -> Snapshot:
         log.info("stowing %s", revision.source.key)
         origin = self._resolver.origin
         release = origin.release(revision)

@@ -1,5 +1,7 @@
 """Which crawls run, over all processes of a store: so many at once, and one of a host.
 
+Of a forge that is one repository after the other.
+
 Both are leases in the store, which only whoever crawls asks for. A crawl that finds none gives its
 worker back and comes again.
 """
@@ -50,7 +52,8 @@ class Crawls:
             yield
             return
         with contextlib.ExitStack() as held:
-            if host := urlsplit(registration.uri).netloc.rpartition("@")[2].lower():
+            named = urlsplit(registration.uri).netloc.rpartition("@")[2].lower()
+            if host := named or kind.host:
                 self._hold(held, self._leases.acquire(f"crawl/host/{host}", self._lease_s))
             if self._most:
                 self._hold(held, self._slot())

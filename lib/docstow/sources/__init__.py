@@ -198,6 +198,7 @@ class SourceKind:
         source: returns what a registered source is stored under.
         refreshable: whether upkeep may sync it periodically, because it changes upstream.
         local_only: whether its URIs are paths on one machine. Servers that others reach refuse it.
+        host: of the URIs that name none.
         pushed: whether its texts are pushed into the store, which alone has them. Bundles carry
             them, deleting the source deletes them, and a sync that finds none is no error.
         paths_are_urls: whether document paths are canonical URLs; else they are paths in a tree.
@@ -218,6 +219,7 @@ class SourceKind:
     source: Callable[[Registration], Source] = lambda registration: registration.source
     refreshable: bool = False
     local_only: bool = False
+    host: str = ""
     pushed: bool = False
     paths_are_urls: bool = False
     shared: bool = False

@@ -65,6 +65,14 @@ class Leases:
         current = self._store.get(_key(key))
         return current is not None and self._holds(key, current.body)
 
+    def left(self, key: str) -> float:
+        """Return for how many seconds the lease is held yet, by its holder's clock; 0 for none."""
+        current = self._store.get(_key(key))
+        if current is None:
+            return 0.0
+        left = (_decode(current.body)[0] - self._clock()).total_seconds()
+        return left if 0 < left < LONGEST.total_seconds() else 0.0
+
     def acquire(self, key: str, seconds: float) -> Lease | None:
         """Take the lease for so many seconds; return None while anyone, this owner too, holds it.
 

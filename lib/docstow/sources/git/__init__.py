@@ -50,5 +50,6 @@ KIND = SourceKind(
     open=_open,
     refreshable=True,
     preset=True,
+    host="github.com",
     command=Command("OWNER/REPO[@REF]", "the documentation files of a repository"),
 )

@@ -51,7 +51,7 @@ LARGE = {"web-sys"}
 
 @dataclass
 class Bench:
-    """What the parts share: a store with crates and 240 pages, and groups of the picture.
+    """What the parts share: a store with crates and pages, and groups of the picture.
 
     Attributes:
         folder: where all is written.
@@ -115,7 +115,8 @@ class Bench:
             registration, _ = runtime.registry.create("folder", str(folder))
             runtime.sync.wait(runtime.sync.start(registration.id).id, 600)
             snapshot = runtime.prose.newest(registration)
-        return snapshot.counts["documents"] if snapshot else 0
+        assert snapshot is not None
+        return snapshot.counts["documents"]
 
     def open(self) -> Runtime:
         """A runtime on the store."""
@@ -139,9 +140,8 @@ def ingest(bench: Bench) -> None:
 
 def warm(bench: Bench) -> None:
     """Requests over HTTP and MCP on one connection."""
-    print(f"\n{bench.pages} pages")
     crates = [name for name in bench.snapshots if name in ("web-sys", bench.crate)]
-    found = serving.warm(bench.folder, crates, 2 if bench.short else 4)
+    found = serving.warm(bench.folder, crates, bench.pages, 2 if bench.short else 4)
     bars = [(name, cpu * 1000, f"{ms(cpu)}, p50 {ms(wall)}") for name, (wall, cpu) in found.items()]
     named = [(b[0] if b[0].startswith("an ") else f"docstow: {b[0]}", *b[1:]) for b in bars]
     bench.groups.append(Group("Warm requests: CPU of the server", named))

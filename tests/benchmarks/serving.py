@@ -98,7 +98,7 @@ def serve(folder: Path) -> Iterator[Server]:
             process.terminate()
 
 
-def works(crates: Sequence[str]) -> dict[str, list[tuple[str, dict[str, Any]]]]:
+def works(crates: Sequence[str], pages: int) -> dict[str, list[tuple[str, dict[str, Any]]]]:
     """What is asked by name, each with the calls of a round."""
     found: dict[str, list[tuple[str, dict[str, Any]]]] = {}
     for crate in crates:
@@ -106,16 +106,18 @@ def works(crates: Sequence[str]) -> dict[str, list[tuple[str, dict[str, Any]]]]:
         found[f"search_items, {crate}"] = [("search_items", each) for each in asked]
     item = {"crate": crates[-1], "item_path": crates[-1].replace("-", "_")}
     found[f"get_item_doc, {crates[-1]}"] = [("get_item_doc", item)] * len(QUESTIONS)
-    found["search_docs, 240 pages"] = [("search_docs", {"query": each}) for each in QUESTIONS]
+    found[f"search_docs, {pages} pages"] = [("search_docs", {"query": each}) for each in QUESTIONS]
     return found
 
 
-def warm(folder: Path, crates: Sequence[str], rounds: int) -> dict[str, tuple[float, float]]:
+def warm(
+    folder: Path, crates: Sequence[str], pages: int, rounds: int
+) -> dict[str, tuple[float, float]]:
     """Print what a request takes, in turns with an empty route; p50 and CPU seconds by name."""
     found: dict[str, tuple[float, float]] = {}
     with serve(folder) as server:
         client = Client(server.port)
-        asked = works(crates)
+        asked = works(crates, pages)
         ways: dict[str, Callable[[], None]] = {}
         walls: dict[str, list[float]] = {}
         cpus: dict[str, list[float]] = {}

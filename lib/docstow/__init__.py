@@ -69,6 +69,7 @@ __all__ = [
     "VersionYanked",
     "asgi",
     "open",
+    "screen",
 ]
 
 
@@ -340,6 +341,21 @@ def _verify(runtime: Runtime, arguments: dict[str, Any]) -> Report:
         if not answer["cursor"]:
             return Report(tuple(findings), answer["answered"])
         arguments = {**arguments, "cursor": answer["cursor"]}
+
+
+def screen(text: str) -> tuple[str, ...]:
+    """Return why a text seems to speak to an assistant; nothing for most texts.
+
+    Texts that this module returns were written by third parties and are as they are stowed: what
+    hands them to a model asks this first, as the tools do by themselves. What is not found is not
+    safe for that.
+
+    Args:
+        text: of a hit, a document or anything else.
+    """
+    from docstow.text.injection import screen as reasons
+
+    return reasons(text)
 
 
 def __getattr__(name: str) -> Any:

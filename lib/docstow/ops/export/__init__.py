@@ -15,7 +15,7 @@ from docstow.core.model import Document, document_id
 from docstow.index.loaded import Index
 from docstow.index.profiles import ITEMS
 from docstow.ops.export.items import ITEM_FORMATS, ItemWriter
-from docstow.ops.export.pieces import OneFile, Piece, json_line
+from docstow.ops.export.pieces import OneFile, Piece, document_line, json_line
 
 __all__ = ["ITEM_FORMATS", "PAGE_FORMATS", "Export"]
 
@@ -92,11 +92,11 @@ class PageWriter:
             case "jsonl":
                 yield Piece("", json_line(self._front))
                 for document in self._documents:
-                    yield Piece("", json_line(self._record(document)))
+                    yield Piece("", document_line(document, self._record(document)))
             case "openwebui":
                 for document in self._documents:
                     members = {"content": document.text, "metadata": self._metadata(document)}
-                    yield Piece("", json_line(members))
+                    yield Piece("", document_line(document, members))
             case "llms" | "llms-full":
                 yield from self._llms(f"{form}.txt", whole=form == "llms-full")
             case _:

@@ -17,7 +17,7 @@ from typing import Any
 
 from docstow.core.model import Document, Relation
 from docstow.index.loaded import Index
-from docstow.ops.export.pieces import OneFile, Piece, json_line, section
+from docstow.ops.export.pieces import OneFile, Piece, document_line, json_line, section
 
 ITEM_FORMATS = ("jsonl", "markdown", "llms", "llms-full")
 
@@ -372,7 +372,8 @@ def format_document(document: Document) -> str:
     """Format a document as a line of JSON with all fields."""
     names = ("path", "kind", "title", "signature", "text", "url", "parent")
     fields = {name: getattr(document, name) for name in names}
-    return json_line({"record": "document", **fields, "attributes": dict(document.attributes)})
+    members = {"record": "document", **fields, "attributes": dict(document.attributes)}
+    return document_line(document, members)
 
 
 def _safe(name: str) -> str:

@@ -10,6 +10,7 @@ from typing import Any
 
 from docstow.core.model import Document
 from docstow.index.render import header
+from docstow.text.injection import screen
 from docstow.text.markdown import rewrite_code_blocks
 from docstow.text.parsing import CODE, HEADING, parse
 
@@ -91,6 +92,12 @@ def fill_page(pieces: Iterable[str], begin: tuple[int, int], limit: int) -> Page
 def json_line(members: dict[str, Any]) -> str:
     """Format one line of JSON."""
     return json.dumps(members, ensure_ascii=False, separators=(",", ":"), allow_nan=False) + "\n"
+
+
+def document_line(document: Document, members: dict[str, Any]) -> str:
+    """Format a document as one line of JSON; ``suspect`` says why it speaks to an assistant."""
+    why = screen(f"{document.title}\n{document.signature}\n{document.text}")
+    return json_line({**members, "suspect": why} if why else members)
 
 
 def section(

@@ -2,8 +2,8 @@
 
 Each keeps the whole page of every item (path, signature, docs) and answers with paths. All have
 their best setting that takes no more than thirty lines: FTS5 with Porter's stems and any of the
-words, BM25 by ``bm25s`` without stop words, tantivy's own parser, LanceDB with the vectors of docstow's
-model. They are in the dependency group ``bench``; who is not installed is left out.
+words, BM25 by ``bm25s`` without stop words, tantivy's own parser, LanceDB with the vectors of
+docstow's model. They are in the dependency group ``bench``; who is not installed is left out.
 """
 
 from __future__ import annotations

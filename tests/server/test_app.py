@@ -23,6 +23,7 @@ from docstow.core.errors import ConfigurationError
 from docstow.server.http import listen
 from docstow.server.mcp import DEFAULT, Selection
 from docstow.tools import Answer, Tool
+from docstow.tools.tutorials import tutorial
 from servers.mcp_fixture_server import ADDITION, RESOURCE, Meeting, fixture_app, fixture_protocol
 from servers.web import serve
 
@@ -210,7 +211,7 @@ def test_the_manifest_lists_everything(client: httpx.Client) -> None:
     manifest = client.get("/mcp/manifest").json()
     protocol = fixture_protocol()
     assert manifest.pop("tools") == [
-        {"toolset": tool.toolset, **protocol.describe(tool, DEFAULT)}
+        {"toolset": tool.toolset, **protocol.describe(tool, DEFAULT), **tutorial(tool.name)}
         for tool in protocol.toolbox.tools
     ]
     assert manifest == {

@@ -241,7 +241,9 @@ def test_each_function_does_what_its_role_allows(deployed: Deployed) -> None:
         # or are for dozens of sources.
         ("Mcp", "s3:PutObject", "catalog"),
         ("Mcp", "s3:DeleteObject", "jobs"),
+        ("Mcp", "s3:DeleteObject", "logs"),
         ("Ingest", "s3:DeleteObject", "jobs"),
+        ("Ingest", "s3:DeleteObject", "logs"),
         ("Mcp", "s3:PutObject", "upkeep/clock"),
         ("Mcp", "s3:PutObject", "upkeep/sources.json.gz"),
         ("Mcp", "s3:PutObject", "upkeep/totals.json.gz"),

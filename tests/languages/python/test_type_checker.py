@@ -21,6 +21,8 @@ from servers.python_index import PythonIndexServer
 
 Verify = Callable[..., dict[str, Any]]
 
+MADE = "import lagoon\n@lagoon.define\nclass P:\n    x: int = lagoon.field()\n    _y: int = 0\n"
+
 #: A package with types, and one whose names come about in ways that no stub tells.
 PACKAGES: Mapping[str, Mapping[str, str]] = {
     "harbour": {
@@ -58,6 +60,14 @@ def visit(work: Callable[[Ship], object], load: Load) -> None: ...
     "lagoon": {
         "lagoon/py.typed": "",
         "lagoon/__init__.py": '''
+from typing import Any, TypeVar, dataclass_transform
+
+T = TypeVar("T")
+
+def field(**options: Any) -> Any: ...
+@dataclass_transform(field_specifiers=(field,))
+def define(kind: type[T]) -> type[T]: ...
+
 class Tide:
     """Answers for any name."""
     def __init__(self, **names: int) -> None:
@@ -82,6 +92,14 @@ class Pool:
 def pool() -> Pool: ...
 def tide() -> Tide: ...
 ''',
+    },
+    "reef": {
+        "reef/__init__.py": """
+class Query:
+    def as_manager(cls):
+        return cls
+    as_manager = classmethod(as_manager)
+""",
     },
 }
 
@@ -173,6 +191,9 @@ def test_what_is_wrong_is_found_with_its_place_and_owner(
         "import lagoon\nlagoon.Wave().anything.more",
         "import lagoon\nlagoon.pool().depth",
         "import lagoon\nfor each in [lagoon.pool()]:\n    each.depth",
+        f"{MADE}    @x.validator\n    def f(self): ...",
+        f"{MADE}P(1, y=2).__fields__",
+        "import reef\nclass Q(reef.Query):\n    every = 1\nQ.as_manager()\nreef.Query.as_manager()",
         "from own import Own\nOwn().absent\nimport own\nown.Own().absent",
         "import harbour\nship = harbour.call('a')\nship.name = 'x'\nprint(ship.name)",
         "import harbour\nship = harbour.call('a')\nif hasattr(ship, 'crew'):\n    ship.crew.eat()",

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 _LARGEST_FILE = 4 * 1024 * 1024
 #: What a method gets of its own class.
 _SELF = re.compile(r"Self@\w+")
+#: What ty takes the fields of any decorator for that makes a class as ``dataclass`` does.
+_SPECIFIED = "dataclasses.Field"
 #: Of these a value is annotated that has names that they have not.
 _UNINFORMATIVE = frozenset({"object", "type", "None", "Never", "Unknown", "Any", "Todo", "super"})
 
@@ -53,6 +55,14 @@ class Owners:
         self._roots = roots
         self._file = file
         self._classes: dict[Path, dict[int, str]] = {}
+
+    def is_typed(self, module: str) -> bool:
+        """Return whether a package has types for all that it offers, or stubs."""
+        top = module.partition(".")[0]
+        return any(
+            (root / top / "py.typed").is_file() or (root / f"{top}-stubs").is_dir()
+            for root in self._roots
+        )
 
     def find(
         self, server: LanguageServer, asked: Sequence[tuple[ast.expr, str]]
@@ -112,7 +122,7 @@ class Owners:
         parts = list(path.relative_to(root).with_suffix("").parts)
         if name is None or not parts:
             return None
-        typed = path.suffix == ".pyi" or (root / parts[0] / "py.typed").is_file()
+        typed = path.suffix == ".pyi" or self.is_typed(parts[0])
         parts[0] = parts[0].removesuffix("-stubs")
         module = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
         return self._of_package(f"{module}.{name}", typed=typed)
@@ -149,6 +159,8 @@ class Owners:
         paths = paths or [
             each for each in package.surface.names() if each.rpartition(".")[2] == name
         ]
+        if _SPECIFIED in paths:
+            return []
         found = (self._of_package(each, typed=True) for each in paths)
         return [each for each in found if each is not None]
 

@@ -24,6 +24,7 @@ from docstow.languages.python.check.certainty import (
 )
 from docstow.languages.python.check.inference import call_shape
 from docstow.languages.python.check.owners import Owner, Owners
+from docstow.languages.python.check.parse import Defined
 from docstow.languages.python.check.type_claims import (
     ArgumentClaim,
     ChoiceClaim,
@@ -220,7 +221,7 @@ class _Judge:
             classes.own_openness(kind) <= Openness.DATA
             and all(is_closed(each, name, called=called) for each in bases)
         )
-        if not is_certain or _MIXED in title.lower():
+        if not is_certain or name.startswith("_") or _MIXED in title.lower():
             return None
         near = self._names.suggest_own(title, name, lambda: classes.member_names(kind))
         if claim.title.startswith("Self@") and (classes.has_subclasses(kind) or not bases):
@@ -269,6 +270,8 @@ class _Judge:
     def _argument(
         self, claim: ArgumentClaim, owners: Sequence[Owner], signatures: Sequence[Sequence[str]]
     ) -> Finding | None:
+        if self._is_local_class(claim.node):
+            return None
         path, package = self._callee(claim.node, owners)
         symbol = package.symbol(path) if package is not None else None
         wrong = self._mismatch(claim, symbol)
@@ -279,7 +282,9 @@ class _Judge:
             if not unknown or not names or any(each.startswith("**") for each in names):
                 return None
             keyword = unknown[0]
-        if wrong is False:
+        if wrong is False or (
+            claim.reason and not wrong and not self._is_typed(claim.node, package)
+        ):
             return None
         title = path or ast.unparse(claim.node.func)
         taken = [each for each in names if each.isidentifier()]
@@ -297,6 +302,27 @@ class _Judge:
             near=near,
             package=package,
             path=path,
+        )
+
+    def _is_typed(self, node: ast.Call, package: Installed | None) -> bool:
+        """Return whether the parameters of what is called are as they are written."""
+        if package is None:
+            # A function of the code is; what a class of it inherits may be another one.
+            return isinstance(node.func, ast.Name)
+        if package.name == "python":
+            return True
+        return any(self._owners.is_typed(each) for each in package.surface.modules()[:1])
+
+    def _is_local_class(self, node: ast.Call) -> bool:
+        """Return whether a class of the code is called.
+
+        Our reader judges the plain ones; decorators and metaclasses make constructors of which a
+        type checker does not know all aliases and converters.
+        """
+        scope = self._own.scopes.get(node)
+        found = scope.find(node.func.id) if scope and isinstance(node.func, ast.Name) else None
+        return found is not None and any(
+            isinstance(each, Defined) and isinstance(each.node, ast.ClassDef) for each in found[1]
         )
 
     def _mismatch(self, claim: ArgumentClaim, symbol: Symbol | None) -> bool | None:

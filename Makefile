@@ -46,7 +46,7 @@ install: .venv/installed
 	@touch $@
 
 serve: install
-	$(BIN)/docstow serve
+	@trap : INT; $(BIN)/docstow serve || test $$? -eq 130
 
 # All of it: lint, types, every test.
 test: .venv/installed-dev lint

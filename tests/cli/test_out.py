@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
 import subprocess
 import sys
@@ -95,6 +96,27 @@ def test_a_process_ends_with_all_that_it_has_to_say(store: Path) -> None:
     assert told.stdout.endswith("done\n")
     assert "leaked" not in told.stderr
     assert (ended.returncode, ended.stdout) == (1, "done\n"), ended
+
+
+@pytest.mark.parametrize(("level", "told"), [("", ["late"]), ("info", ["begun", "late"])])
+def test_a_command_logs_warnings_alone_unless_it_is_told(
+    store: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    level: str,
+    told: list[str],
+) -> None:
+    root = logging.getLogger()
+    monkeypatch.setattr(root, "handlers", [])
+    monkeypatch.setattr(root, "level", root.level)
+    if level:
+        monkeypatch.setenv("DOCSTOW_LOG_LEVEL", level)
+    assert main(["config", "show"]) == 0
+    capsys.readouterr()
+    logging.getLogger("docstow.ingest").info("begun")
+    logging.getLogger("docstow.ingest").warning("late")
+    lines = capsys.readouterr().err.splitlines()
+    assert [line.rpartition(" ")[2] for line in lines] == told
 
 
 def _on_terminal(*words: str, **environment: str) -> str:

@@ -76,7 +76,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         settings = load(flags, os.environ, options.config)
         options.origins = origins(flags, os.environ, options.config)
-        configure(settings)
+        unasked = options.origins["log_level"] == "default"
+        configure(settings, quiet=unasked and options.command != "serve")
         from docstow.runtime import Runtime
 
         # Over HTTP others may ask: they get the projects that the settings name, and no more.

@@ -95,11 +95,19 @@ class _JsonLines(logging.Formatter):
         return json.dumps(fields, ensure_ascii=False, default=str)
 
 
-def configure(settings: Settings) -> None:
-    """Log as the settings say; where a platform logs already, through what it has set up."""
+def configure(settings: Settings, *, quiet: bool = False) -> None:
+    """Log as the settings say; where a platform logs already, through what it has set up.
+
+    Args:
+        settings: level, form and file.
+        quiet: whether standard error has warnings alone: a command tells by itself what it does.
+    """
     root, level = logging.getLogger(), settings.log_level.upper()
     if not root.handlers:
-        root.addHandler(_handler(settings.log_file))
+        handler = _handler(settings.log_file)
+        if quiet and not settings.log_file:
+            handler.setLevel(logging.WARNING)
+        root.addHandler(handler)
         root.setLevel(level)
     logging.getLogger("docstow").setLevel(level)
     # It tells each address that is asked, with what may be secret in it.

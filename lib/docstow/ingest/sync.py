@@ -326,13 +326,14 @@ class _PageSync:
             fetch_assets=bool(self._registration.options.get("fetch_assets")),
             processes=self._task.processes,
         )
+        foresees = self._origin if isinstance(self._origin, Foresees) else None
         with closing(changes):
             for number, event in enumerate(self._origin.files({} if full else former.visits), 1):
                 if isinstance(event, Preview):
                     show(event)
                     continue
                 changes.add(event)
-                left = self._origin.left if isinstance(self._origin, Foresees) else 0
+                left = foresees.left if foresees else 0
                 total = number + left if left else None
                 self._report(changes, Progress(number, total, changes.current))
             for number in changes.read():

@@ -12,7 +12,7 @@ import os
 import stat
 import time
 from collections.abc import Iterator, Mapping
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from docstow.core.errors import InvalidParameter, SourceNotFound
@@ -123,30 +123,29 @@ class FolderOrigin:
         Links to directories are not followed: a target inside the folder is walked in its place.
         """
         left = _MOST_ENTRIES
-        waiting = [PurePosixPath()]
+        waiting = [""]  # with a slash behind each but the root
         while waiting:
             place = waiting.pop()
             try:
                 with os.scandir(self._root / place) as found:
                     listed = sorted(found, key=lambda entry: entry.name, reverse=True)
             except OSError as error:
-                yield _failed(str(place), error)
+                yield _failed(place.rstrip("/") or ".", error)
                 continue
             left -= len(listed)
             if left < 0:
                 yield Failed(
-                    str(place),
+                    place.rstrip("/") or ".",
                     "too_large",
                     f"The folder has more than {_MOST_ENTRIES} entries; name a part of it.",
                 )
                 return
             directories = []
             for entry in reversed(listed):
-                path = place / entry.name
                 if not entry.is_dir(follow_symlinks=False):
-                    yield str(path)
-                elif not _ignored(entry.name) and len(path.parts) < _DEEPEST:
-                    directories.append(path)
+                    yield place + entry.name
+                elif not _ignored(entry.name) and place.count("/") + 1 < _DEEPEST:
+                    directories.append(f"{place}{entry.name}/")
             waiting.extend(reversed(directories))
 
     def _event(self, path: str, budget: globs.Budget, known: Mapping[str, Known]) -> Event | None:
@@ -183,7 +182,7 @@ class FolderOrigin:
     def _unchanged(self, path: str, validator: str) -> int | None:
         """Return the size of a file that is as the last sync saw it; None if it may differ."""
         try:
-            status = os.lstat(self._root / path)
+            status = os.lstat(os.path.join(self._root, path))  # noqa: PTH118 - of each file
         except OSError:
             return None
         return status.st_size if validator.endswith(_stamp(status)) else None

@@ -14,8 +14,7 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import lru_cache
-from pathlib import PurePosixPath
-from typing import Any
+from typing import Any, NamedTuple
 
 from docstow import formats
 from docstow.core.errors import InvalidParameter
@@ -96,27 +95,28 @@ class Selection:
 
     def includes(self, path: str, suffixes: Collection[str]) -> bool:
         """Return whether a file is read, by its path; ``suffixes`` are those of readable files."""
-        suffix = PurePosixPath(path).suffix.lower()
+        suffix = _suffix(path)
         known = (not suffix or suffix in suffixes) and formats.readable(path, "")
         if not known and not self.may_describe(path):
             return False
-        if any(directory.startswith(".") for directory in path.split("/")):
+        names = path.split("/")
+        if path.startswith(".") or "/." in path:
             return False
-        if not IGNORED_DIRECTORIES.isdisjoint(path.split("/")[:-1]):
+        if not IGNORED_DIRECTORIES.isdisjoint(names[:-1]):
             return False
-        if any(matches(path, glob) for glob in self.exclude):
+        if _match_any(names, self.exclude):
             return False
         if self.include:
-            return any(matches(path, glob) for glob in self.include)
-        return not any(matches(path, glob) for glob in NOT_DOCS)
+            return _match_any(names, self.include)
+        return not _match_any(names, NOT_DOCS)
 
     def may_describe(self, path: str) -> bool:
         """Return whether a file is read if it describes an API, which its content tells."""
-        return self.fetch_assets and PurePosixPath(path).suffix.lower() in openapi.SUFFIXES
+        return self.fetch_assets and _suffix(path) in openapi.SUFFIXES
 
     def max_size(self, path: str) -> int:
         """Return the limit of a file's size in bytes."""
-        return max(self.max_file_bytes, _BULKY.get(PurePosixPath(path).suffix.lower(), 0))
+        return max(self.max_file_bytes, _BULKY.get(_suffix(path), 0))
 
 
 class Budget:
@@ -142,19 +142,65 @@ class Budget:
 
 def media_type(path: str) -> str:
     """Return the media type of a file's suffix; plain text for unknown ones."""
-    return _MEDIA_TYPES.get(PurePosixPath(path).suffix.lower(), "text/plain")
+    return _MEDIA_TYPES.get(_suffix(path), "text/plain")
 
 
 def is_binary(path: str, body: bytes) -> bool:
     """Return whether a file that should be text is not: only text in UTF-16 has NUL bytes."""
-    if PurePosixPath(path).suffix.lower() == ".pdf":
+    if _suffix(path) == ".pdf":
         return False
     return b"\0" in body and not body.startswith((b"\xff\xfe", b"\xfe\xff"))
 
 
+def _suffix(path: str) -> str:
+    """Return the suffix of a path in lower case, as pathlib has it, which takes far longer."""
+    name = path[path.rfind("/") + 1 :]
+    place = name.rfind(".")
+    return name[place:].lower() if 0 < place < len(name) - 1 else ""
+
+
 def matches(path: str, glob: str) -> bool:
     """Return whether a glob matches a path; both are relative and use ``/``."""
-    return _match_names(path.split("/"), _compiled(glob))
+    return _match_any(path.split("/"), (glob,))
+
+
+def _match_any(names: Sequence[str], globs: tuple[str, ...]) -> bool:
+    """Return whether one of some globs matches the path of these names."""
+    wanted = _sorted(globs)
+    if not wanted.names.isdisjoint(names):
+        return True
+    if wanted.last is not None and wanted.last.match(names[-1]):
+        return True
+    return any(_match_names(names, each) for each in wanted.others)
+
+
+class _Sorted(NamedTuple):
+    """Globs by how they are matched.
+
+    Attributes:
+        names: those without slash and wildcard: the name of the file or of a directory.
+        last: those without slash: the name of the file.
+        others: all others, as :func:`_compiled` has them.
+    """
+
+    names: frozenset[str]
+    last: re.Pattern[str] | None
+    others: tuple[tuple[re.Pattern[str] | None, ...], ...]
+
+
+@lru_cache(maxsize=64)
+def _sorted(globs: tuple[str, ...]) -> _Sorted:
+    bare = [each.rstrip("/") for each in globs if "/" not in each.rstrip("/")]
+    names = [each for each in bare if not _WILDCARD.search(each)]
+    patterns = [each for each in bare if _WILDCARD.search(each) and each != "**"]
+    last = "|".join(f"(?:{fnmatch.translate(each)})" for each in patterns)
+    return _Sorted(
+        frozenset(names),
+        re.compile(last) if last else None,
+        tuple(
+            _compiled(each) for each in globs if "/" in each.rstrip("/") or each.rstrip("/") == "**"
+        ),
+    )
 
 
 @lru_cache(maxsize=1024)

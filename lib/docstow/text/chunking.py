@@ -26,6 +26,8 @@ _SHORTEST_SNIPPET = 200
 #: Lists and quotes that nest more deeply are cut between lines.
 _DEEPEST = 20
 _ELLIPSIS = "\u2026"
+#: What stands between the last sign of a sentence and the next sentence.
+_CLOSERS = " \"')"
 
 #: The last sign of a sentence with what follows it, or the ends of lines. It begins with one of a
 #: set of characters, which is how most places are passed over quickly.
@@ -446,8 +448,12 @@ def _window_end(text: str, ends: Sequence[int], start: int, size: int, shortest:
 
 def _is_border(text: str, position: int) -> bool:
     """Return whether a sentence or paragraph ends just before, or begins at, this position."""
-    before, after = text[:position].rstrip(" \"')"), text[position:].lstrip(" \"')")
-    return not before or not after or before[-1] in ".!?:\n" or after[0] == "\n"
+    start = end = position
+    while start and text[start - 1] in _CLOSERS:
+        start -= 1
+    while end < len(text) and text[end] in _CLOSERS:
+        end += 1
+    return not start or end == len(text) or text[start - 1] in ".!?:\n" or text[end] == "\n"
 
 
 def _short_spans(text: str, size: int) -> Iterator[tuple[int, int]]:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 from docstow.text.parsing import CODE, HEADING, HTML, ITEM, PARAGRAPH, ROW, parse
 
@@ -77,8 +77,7 @@ def without_links(text: str) -> str:
     return "\n".join(lines)
 
 
-@dataclass(frozen=True, slots=True)
-class Piece:
+class Piece(NamedTuple):
     """One block of a text: a heading (``level`` > 0), code (``info`` is not None) or prose."""
 
     text: str

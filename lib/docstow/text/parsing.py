@@ -9,10 +9,9 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import accumulate
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 #: What a block is.
 PARAGRAPH, HEADING, ROW, CODE, HTML = "paragraph", "heading", "row", "code", "html"
@@ -32,9 +31,8 @@ _FENCE = re.compile(rb"`{3,}|~{3,}")
 _HASHES = re.compile(rb"#{1,6}(?=[ \t\n]|\Z)")
 
 
-@dataclass(frozen=True, slots=True)
-class Block:
-    """One block of a text.
+class Block(NamedTuple):
+    """One block of a text; a tuple, as there are many.
 
     Attributes:
         kind: one of the names above.
@@ -110,15 +108,19 @@ class _Reader:
 
     def blocks(self, events: Iterator[tuple[Any, Mapping[str, int]]]) -> list[Block]:
         """Return all blocks."""
+        parts = self._parts
         for event, place in events:
-            if event == "Rule":
-                self._close()
-                self._add(RULE, place["start"], place["end"])
-            elif event.__class__ is str:  # the end of a line in a paragraph
-                self._parts.append(" ")
+            if event.__class__ is str:
+                if event == "Rule":
+                    self._close()
+                    self._add(RULE, place["start"], place["end"])
+                else:  # the end of a line in a paragraph
+                    parts.append(" ")
             else:
                 ((name, value),) = event.items()
-                if name == "Start":
+                if name == "Text" and self._kind and self._tag is not None:
+                    parts.append(value)
+                elif name == "Start":
                     self._begin(value, place)
                 elif name == "End":
                     self._finish(value)

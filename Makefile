@@ -128,7 +128,7 @@ fit: .venv/installed-dev
 fidelity: .venv/installed-dev
 	PYTHONPATH=lib:tests:tests/support $(BIN)/python -m fidelity $(SITES)
 
-# Speed and memory beside floors and other libraries, all parts in up to ten minutes, or some:
+# Speed and memory beside floors and other libraries, all parts in half an hour at worst, or some:
 # make bench PARTS='warm peers'. The picture of docs/benchmarks.md is drawn anew with SVG=FILE.
 bench: .venv/installed-bench
 	PYTHONPATH=lib:tests:tests/support $(BIN)/python -m benchmarks $(PARTS) $(if $(SVG),--svg $(SVG))

@@ -11,7 +11,7 @@ from docstow.embedding import Embedder
 from docstow.index.loaded import Index
 
 BASELINE = "MiniLM fp32"
-AT_MOST = 20_000
+AT_MOST = 5_000
 """The bundled model is given so many passages; a transformer a hundredth of them."""
 
 

@@ -90,19 +90,20 @@ class Site:
     def __init__(self, services: Services, run: Run[Response]) -> None:
         self._services = services
         self._run = run
-        self._routes = [
+        #: What is answered, the more exact paths first.
+        self.routes = (
             Route(f"{ROOT}/static/{{name}}", _static, methods=["GET"]),
             self._route(SIGN_IN, managing.sign_in, 0, public=True),
             self._route(SIGN_IN, managing.signed_in, 0, method="POST", public=True),
             Route(f"{ROOT}/jobs/{{job}}/events", self._events, methods=["GET"]),
             *(self._route(path, page, slow, method="POST") for path, page, slow in _WRITTEN),
             *(self._route(path, page, slow) for path, page, slow in (*_READ, *reading.routes())),
-        ]
+        )
 
     async def answer(self, request: Request) -> Response:
         """Answer a request for a page."""
         _refuse_foreign(request)
-        for route in self._routes:
+        for route in self.routes:
             match, found = route.matches(request.scope)
             if match is Match.FULL:
                 request.scope.update(found)

@@ -35,6 +35,8 @@ def test_the_doctor_finds_nothing_wrong(store: Path, capsys: pytest.CaptureFixtu
     found = {each["check"]: each for each in told(capsys, "doctor")}
     assert found["store"]["found"] == "store keeps the conditions of writes"
     assert {found[each]["state"] for each in ("store", "clock", "model", "port")} == {"ok"}
+    assert found["engines"]["state"] == "warning"
+    assert "engines install" in found["engines"]["advice"]
     assert all(each["advice"] for each in found.values() if each["state"] == "fault")
     assert not list((store / "store" / "probes").glob("*"))
 

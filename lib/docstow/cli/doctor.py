@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from docstow.cli.engines import known_engines
 from docstow.core import auth
 from docstow.core.errors import CrateNotFound, DocstowError, PackageNotFound
 from docstow.core.secret import Secret
@@ -50,7 +51,7 @@ def doctor(runtime: Runtime, options: argparse.Namespace) -> int:
         1 where something does not work, else 0.
     """
     checks: list[Callable[[Runtime], Finding]] = [
-        *(_store, _clock, _model, _disk, _port, _callers, _browser),
+        *(_store, _clock, _model, _disk, _port, _callers, _browser, _engines),
         *(_crates, _packages_of(PYTHON.kind), _packages_of(TYPESCRIPT.kind)),
     ]
     found = in_parallel(lambda check: _attempt(check, runtime), checks)
@@ -158,6 +159,18 @@ def _browser(runtime: Runtime) -> Finding:
         advice = "install Chromium and docstow[js], if a site needs render_js; none else does"
         return Finding("browser", "warning", "none is on PATH", advice)
     return Finding("browser", "ok", found)
+
+
+def _engines(runtime: Runtime) -> Finding:
+    """engines: whether the type checkers are there that judge code."""
+    there = {
+        f"{each.name} {each.version}": runtime.engines.program(each) for each in known_engines()
+    }
+    missing = [name for name, found in there.items() if found is None]
+    if runtime.engines_folder is None or not missing:
+        return Finding("engines", "ok", ", ".join(there) if not missing else "none is to be used")
+    advice = "docstow engines install, for verify_code to find more"
+    return Finding("engines", "warning", f"not installed: {', '.join(missing)}", advice)
 
 
 def _crates(runtime: Runtime) -> Finding:

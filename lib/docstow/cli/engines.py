@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 def list_engines(runtime: Runtime, options: argparse.Namespace) -> int:
     """Print each engine, its version, and where it is."""
-    for each in _engines():
+    for each in known_engines():
         _tell(runtime, options, each, "not installed")
     return 0
 
@@ -28,7 +28,7 @@ def install(runtime: Runtime, options: argparse.Namespace) -> int:
     folder = runtime.engines_folder
     if folder is None:
         raise ConfigurationError("The setting engines is none; name a folder.")
-    known = {each.name: each for each in _engines()}
+    known = {each.name: each for each in known_engines()}
     for name in options.names or known:
         engine = known.get(name)
         if engine is None:
@@ -66,6 +66,7 @@ def _tell(runtime: Runtime, options: argparse.Namespace, engine: Engine, otherwi
     options.out.tell(body, f"{engine.name} {engine.version}: {said}")
 
 
-def _engines() -> list[Engine]:
+def known_engines() -> list[Engine]:
+    """Return the engines of all languages."""
     checking = (each.checking() for each in languages.documented() if each.checking is not None)
     return [each.engine for each in checking if each.engine is not None]

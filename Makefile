@@ -79,6 +79,7 @@ infra: .venv-infra/installed .venv/installed-dev
 	AWS_DEFAULT_REGION=us-east-1 .venv-infra/bin/cfn-lint template.yaml infra/edge.yaml
 	$(SAM) validate --lint --config-file infra/samconfig.toml
 	.venv-infra/bin/check-jsonschema --builtin-schema vendor.compose-spec infra/compose.yaml
+	.venv-infra/bin/check-jsonschema --builtin-schema vendor.github-actions action.yml
 	DOCSTOW_SAM_PYTHON=$(CURDIR)/.venv-infra/bin/python $(BIN)/python -m pytest -q tests/infra/test_sam_local.py
 	$(or $(FUNCTION_PYTHON),$(BIN)/python) infra/pack.py image build/image
 ifneq ($(FUNCTION_PYTHON),)

@@ -96,6 +96,29 @@ def test_findings_for_machines(place: Path, capsys: pytest.CaptureFixture[str]) 
     assert location["region"] == {"startLine": 4, "startColumn": 16}
 
 
+def test_a_misspelt_name_has_its_line_as_it_should_be(
+    place: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code = RIGHT.replace("}\n", "    hold.stow_in_batches_of();\n    hold.remainng();\n}\n")
+    (place / "wrong.rs").write_text(code, "utf-8")
+    assert main(["verify", "wrong.rs", "--format", "json"]) == 1
+    told = [json.loads(each) for each in capsys.readouterr().out.splitlines()]
+    assert [each.get("patch") for each in told] == [None, "    hold.remaining();"]
+    assert main(["verify", "wrong.rs"]) == 1
+    assert capsys.readouterr().out.endswith("?\n    hold.remaining();\n")
+    assert main(["verify", "wrong.rs", "--format", "sarif"]) == 1
+    (run,) = json.loads(capsys.readouterr().out)["runs"]
+    (fix,) = [fix for each in run["results"] for fix in each.get("fixes", ())]
+    (change,) = fix["artifactChanges"][0]["replacements"]
+    assert change["deletedRegion"] == {
+        "startLine": 6,
+        "startColumn": 1,
+        "endLine": 6,
+        "endColumn": len("    hold.remainng();") + 1,
+    }
+    assert change["insertedContent"] == {"text": "    hold.remaining();"}
+
+
 @pytest.mark.parametrize("name", ["notes.txt", "absent.py"])
 def test_what_cannot_be_checked_is_said(
     place: Path, name: str, capsys: pytest.CaptureFixture[str]

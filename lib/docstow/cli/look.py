@@ -180,6 +180,7 @@ def verify(runtime: Runtime, options: argparse.Namespace) -> int:
         for path, each in found:
             place = f"{path}:{each['line']}:{each.get('column', 1)}"
             told = f"{place}: {each['status']}: {each.get('message', each['name'])}"
+            told += f"\n    {each['patch'].strip()}" if "patch" in each else ""
             options.out.tell(each, told, style=each["status"])
     return 1 if wrong else 0
 
@@ -203,7 +204,8 @@ def _findings(
         raise InvalidParameter("FILE", f"{path} cannot be read ({error})") from error
     asked: dict[str, Any] = {"code": code, "language": language}
     if options.root:
-        asked["root"] = options.root[0]
+        # A project is known by where it lies, however the folder was written.
+        asked["root"] = str(Path(options.root[0]).expanduser().resolve())
     cursor: str | None = ""
     while cursor is not None:
         page = runtime.toolbox.call("verify_code", {**asked, "cursor": cursor}).structured or {}
@@ -248,9 +250,25 @@ def _sarif(found: Sequence[tuple[Path, Mapping[str, Any]]]) -> dict[str, Any]:
                                 }
                             }
                         ],
+                        **({"fixes": [_fix(path, each)]} if "patch" in each else {}),
                     }
                     for path, each in found
                 ],
             }
+        ],
+    }
+
+
+def _fix(path: Path, finding: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the patch of a finding's line as SARIF has it: the line is put in another's place."""
+    line = finding["line"]
+    with path.open(encoding="utf-8", newline="") as file:
+        length = len(file.read().split("\n")[line - 1].rstrip("\r"))
+    region = {"startLine": line, "startColumn": 1, "endLine": line, "endColumn": length + 1}
+    replacement = {"deletedRegion": region, "insertedContent": {"text": finding["patch"]}}
+    return {
+        "description": {"text": f"Use {finding['suggestions'][0]}"},
+        "artifactChanges": [
+            {"artifactLocation": {"uri": path.as_posix()}, "replacements": [replacement]}
         ],
     }

@@ -25,6 +25,7 @@ from docstow.languages.rust.check.crate_items import CrateNames
 from docstow.languages.shared.findings import MOST, PROBLEMS, Finding, Status, Verdict
 from docstow.languages.shared.history import History, deprecation_note, parameter_names
 from docstow.languages.shared.lookup import look_up_all
+from docstow.languages.shared.patches import add_patches
 from docstow.tools import Answer, paged
 from docstow.tools.package_status import count_advisories
 from docstow.tools.verify_packages import (
@@ -141,6 +142,8 @@ def verify(
         lambda package: scan is None or package in versions or not scan.named(package),
     )
     verdict = successors.explain(verdict)
+    if message is None:
+        verdict = add_patches(verdict, code)
     notices += successors.notices.values()
     if verdict.unread:
         lines = ", ".join(map(str, verdict.unread[:_MOST_NAMED]))
@@ -358,7 +361,8 @@ class StatedSuccessors:
         said = _GUESS.sub("", finding.message).rstrip(".")
         where = f"{found.origin} of {found.version}" if found.version else found.origin
         message = f"{said}; use {' or '.join(found.names)}, as the {where} says."
-        return replace(finding, suggestions=suggestions, message=message)
+        successor = found.names[0] if len(found.names) == 1 else ""
+        return replace(finding, suggestions=suggestions, message=message, successor=successor)
 
     def _known(self, package: str, version: str) -> tuple[list[Index], History] | None:
         """Return a version and those before it, the newest first, and what was written of all."""
@@ -446,7 +450,8 @@ def _explain_parameter(finding: Finding, older: Sequence[Index], history: Histor
     where = f"{found.origin} of {found.version}" if found.version else found.origin
     said = finding.message.rstrip(".")
     message = f"{said}; use {' or '.join(names)}, as the {where} says."
-    return replace(finding, suggestions=suggestions, message=message)
+    successor = names[0] if len(names) == 1 else ""
+    return replace(finding, suggestions=suggestions, message=message, successor=successor)
 
 
 def _pages(index: Index) -> list[Document]:

@@ -43,6 +43,7 @@ def tool(
         suggestions={"type": "array", "items": TEXT},
         package=TEXT,
         version=TEXT,
+        patch=TEXT,
     )
     return Tool(
         name="verify_code",

@@ -48,6 +48,7 @@ class Finding:
         package: whose it is; empty where it is nobody's.
         version: of that package.
         engine: the type checker that says so; empty for our own reader.
+        successor: the one name that the maintainers say takes its place.
         patch: the line as it should be, where that is certain.
     """
 
@@ -61,6 +62,7 @@ class Finding:
     package: str = ""
     version: str = ""
     engine: str = ""
+    successor: str = ""
     patch: str = ""
 
 

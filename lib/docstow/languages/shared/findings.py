@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Literal
 
-from docstow.languages.shared.meaning import meaning
+from docstow.languages.shared.meaning import meaning, told
 
 Status = Literal["ok", "unknown", "deprecated", "wrong_argument", "not_checked"]
 #: What a caller should look at.
@@ -23,10 +23,19 @@ _ROUGHLY = 50.0
 _MOST_ROUGHLY = 100
 #: Of more names than this those that are alike at all are sifted first.
 _MANY = 100
-#: Names that are as alike as this by their letters are the same one, misspelt.
-_TYPED = 90.0
-#: What is alike by its letters alone, and not in meaning, counts this much of it.
-_SHARE_OF_LETTERS = 0.85
+#: What counts of likeness by words and parts, by letters alone, in meaning, by docs, and of the
+#: last word; fitted to wrong names of three languages (``tests/evaluation/programs.py``).
+_SPELT, _LETTERS, _MEANT, _TOLD, _LAST_WORD = 0.33, 0.19, 0.28, 0.13, 7.0
+#: What a letter more or less counts, initials for words, words in another order, one name that
+#: denies the other, and two that deny the same.
+_LENGTH, _INITIALS, _ORDER, _OPPOSITE, _AS_OPPOSITE = 1.1, 25.0, 24.0, -10.0, 14.0
+_MOST_LENGTH = 10
+#: What it counts that both are written as types are, or as functions.
+_SHAPE = 10.0
+#: Of a name whose docs nobody has, its meaning counts this much of what docs would.
+_WITHOUT_DOCS = 0.6
+_DENYING = ("un", "de", "dis", "non")
+_SHORTEST_INITIALS, _LONGEST_INITIALS = 3, 5
 #: Of more names beside a wanted one those that are alike by letters are sifted first.
 _MOST_MEANT = 400
 _SEPARATORS = re.compile(r"::|[.#/]")
@@ -179,9 +188,56 @@ def _differ_in_one_letter(one: str, other: str) -> bool:
     return len(one) == len(other) and sum(a != b for a, b in zip(one, other, strict=True)) == 1
 
 
-def _blend(spelt: float, near: float) -> float:
-    """Return how alike names are of which it is known how they are spelt and what they mean."""
-    return max(near, 0.45 * spelt + 0.55 * near)
+def _likeness(wanted: str, name: str, summary: str) -> tuple[float, float]:
+    """Return how alike names are from 0 to about 100, and the same without what tells names apart.
+
+    By the first they are ordered; the second says whether a name helps at all.
+    """
+    from rapidfuzz import fuzz
+    from rapidfuzz.distance import JaroWinkler
+
+    mine, its = words(wanted), words(name)
+    spelt = name_similarity(wanted, name)
+    one, other = wanted.lower().strip("_"), name.lower().strip("_")
+    letters = max(fuzz.ratio(one, other), 100 * JaroWinkler.similarity(one, other) - 12)
+    near = 100.0 * meaning(" ".join(mine), " ".join(its))
+    docs = 100.0 * told(" ".join(mine), " ".join(its), summary) if summary else 0.0
+    docs = docs or _WITHOUT_DOCS * near
+    score = _SPELT * spelt + _LETTERS * letters + _MEANT * near + _TOLD * docs
+    score += _LAST_WORD * (mine[-1:] == its[-1:])
+    score -= _LENGTH * min(_MOST_LENGTH, abs(len(one) - len(other)))
+    share = max(_initials(mine, its), _initials(its, mine))
+    is_turned = len(mine) == 2 and mine[1] + mine[0] == other
+    is_turned = is_turned or (len(its) == 2 and its[1] + its[0] == one)
+    score += _INITIALS * share + _ORDER * is_turned + _denial(one, other)
+    helps = max(spelt, near, 0.68 * docs + 0.3 * near, 0.45 * spelt + 0.55 * near)
+    return score, max(helps, SAME * (share > 0 or is_turned))
+
+
+def _initials(mine: Sequence[str], its: Sequence[str]) -> float:
+    """Return the share of words that others have, one of them as initials (``dag``); 0 without."""
+    initials = "".join(each[0] for each in its)
+    for each in mine:
+        is_long = _SHORTEST_INITIALS <= len(each) <= _LONGEST_INITIALS
+        if is_long and each not in its and (at := initials.find(each)) >= 0:
+            rest = {*its[:at], *its[at + len(each) :]}
+            return (1 + len(rest.intersection(mine))) / len(mine)
+    return 0.0
+
+
+def _denial(one: str, other: str) -> float:
+    """Return what counts that one name denies the other, or both the same (``un``, ``de``)."""
+    (mine, bare), (its, other_bare) = _without_denial(one), _without_denial(other)
+    if bare != other_bare or mine == its:
+        return 0.0
+    return _AS_OPPOSITE if mine and its else _OPPOSITE
+
+
+def _without_denial(name: str) -> tuple[str, str]:
+    for each in _DENYING:
+        if name.startswith(each) and len(name) > len(each) + 3:
+            return each, name.removeprefix(each)
+    return "", name
 
 
 def nearest(
@@ -203,7 +259,6 @@ def nearest(
         shaped: types are only suggested for types, functions for functions.
         summaries: what the docs of full names say first.
     """
-    meant = " ".join(words(wanted))
     scores: dict[str, float] = {}
     for names, extra, least in ((siblings, 6.0, LEAST), (others, 0.0, 80.0)):
         by_last: dict[str, list[str]] = {}
@@ -215,22 +270,20 @@ def nearest(
         for last in few:
             if last.startswith("_") and not wanted.startswith("_"):
                 continue
-            score = name_similarity(wanted, last)
-            if score < _TYPED:
-                spelt = score
-                if extra:
-                    told = (summaries or {}).get(by_last[last][0], "")
-                    score = _blend(spelt, 100.0 * meaning(meant, " ".join(words(last)), told))
-                # What is alike by its letters is kept, below what is alike in meaning.
-                score = max(score, _SHARE_OF_LETTERS * spelt, least if spelt >= least else 0.0)
-            if shaped and score < SAME and shape(last) != shape(wanted):
+            spelt = name_similarity(wanted, last)
+            if shaped and spelt < SAME and shape(last) != shape(wanted):
                 continue
-            if score >= LEAST and _differ_in_one_letter(wanted, last):
+            # Of what is elsewhere only letters count.
+            told_first = (summaries or {}).get(by_last[last][0], "") if extra else ""
+            score, helps = _likeness(wanted, last, told_first)
+            helps = helps if extra else spelt
+            if spelt >= LEAST and _differ_in_one_letter(wanted, last):
                 # A letter that is wrong is no worse than one that is too much.
-                score = max(score, 100.0 - 50.0 / len(last))
-            score += 2.0 * (shape(last) == shape(wanted))
-            if score >= least:
+                helps = max(helps, 100.0 - 50.0 / len(last))
+            # Nothing is more alike than the name itself, in other letters.
+            score += _SHAPE * (shape(last) == shape(wanted)) + SAME * (spelt >= SAME)
+            if helps >= least:
                 for full in by_last[last]:
-                    scores[full] = max(score + extra, scores.get(full, 0.0))
+                    scores[full] = max(score + extra, scores.get(full, -SAME))
     ordered = sorted(scores, key=lambda full: (-scores[full], len(full), full))
     return tuple(ordered[:most])

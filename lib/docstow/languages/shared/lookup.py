@@ -25,6 +25,8 @@ _MOST_NAMES = 20_000
 #: Submodules that are asked for a name that their package has not.
 _MOST_MODULES = 40
 #: Suggestions that one piece of code gets.
+#: Of a name's documentation.
+_LONGEST_SUMMARY = 300
 _MOST_SUGGESTED = 100
 
 
@@ -248,8 +250,9 @@ class Names:
             for each, symbol in members.items()
             if not called or symbol.kind in CALLABLE
         ]
+        said = {f"{parent}.{each}": _summary(symbol) for each, symbol in members.items()}
         if kind != "module":
-            return nearest(name, beside, shaped=False)
+            return nearest(name, beside, shaped=False, summaries=said)
         if package.name not in self._listings:
             public = islice(package.surface.names(), _MOST_NAMES)
             self._listings[package.name] = Listing(public)
@@ -260,8 +263,13 @@ class Names:
         moved = [each for each in paths if package.symbol(each) is not None]
         # Of a package with several import names only the one that was meant is searched.
         others = (each for each in listing.like(name) if each.partition(".")[0] == root)
-        alike = nearest(name, beside, others)
+        alike = nearest(name, beside, others, summaries=said)
         return tuple(dict.fromkeys((*moved, *alike)))[:3]
+
+
+def _summary(symbol: Symbol) -> str:
+    """Return what a symbol's documentation says first."""
+    return symbol.docstring.strip().partition("\n\n")[0][:_LONGEST_SUMMARY]
 
 
 def absent(

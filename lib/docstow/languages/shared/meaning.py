@@ -27,31 +27,39 @@ _SHARE_OF_LITTLE = 0.35
 #: What a word counts that is used for another one, and from how near on their vectors count.
 _RELATED = 0.9
 _NEAR = 0.3
-#: What counts that an item's summary has all the words, and how near its name is beside that.
-_SHARE_OF_SUMMARY, _SHARE_OF_NAME = 0.68, 0.3
 _MOST_SUMMARY = 30
+#: A word that is cut short (``req``, ``buf``), and what it counts for the whole one.
+_SHORTEST_CUT, _CUT = 3, 0.85
 
 
-def meaning(wanted: str, name: str, summary: str = "") -> float:
+def meaning(wanted: str, name: str) -> float:
     """Return from 0 to 1 how near two names come in meaning.
+
+    Args:
+        wanted: the name that does not exist, its words parted by spaces.
+        name: one that does, likewise.
+    """
+    mine, its = _terms(wanted), _terms(name)
+    if not mine or not its:
+        return 0.0
+    named = sum(_weight(each) * _best(each, its) for each in mine)
+    covered = sum(_weight(each) * _best(each, mine) for each in its)
+    return (named + covered) / (sum(map(_weight, mine)) + sum(map(_weight, its)))
+
+
+def told(wanted: str, name: str, summary: str) -> float:
+    """Return from 0 to 1 how much of a name's words another one and its docs have.
 
     Args:
         wanted: the name that does not exist, its words parted by spaces.
         name: one that does, likewise.
         summary: what its docs say of it first.
     """
-    mine, its = _terms(wanted), _terms(name)
-    if not mine or not its:
+    mine = _terms(wanted)
+    if not mine:
         return 0.0
-    weight = sum(map(_weight, mine))
-    named = sum(_weight(each) * _best(each, its) for each in mine)
-    covered = sum(_weight(each) * _best(each, mine) for each in its)
-    near = (named + covered) / (weight + sum(map(_weight, its)))
-    if not summary:
-        return near
-    said = (*_terms(summary)[:_MOST_SUMMARY], *its)
-    told = sum(_weight(each) * _said(each, said) for each in mine) / weight
-    return max(near, _SHARE_OF_SUMMARY * told + _SHARE_OF_NAME * near)
+    said = (*_terms(summary)[:_MOST_SUMMARY], *_terms(name))
+    return sum(_weight(each) * _said(each, said) for each in mine) / sum(map(_weight, mine))
 
 
 @lru_cache(maxsize=50_000)
@@ -99,6 +107,10 @@ def _similarity(one: str, other: str) -> float:
         return _RELATED
     if one in _LITTLE or other in _LITTLE:
         return 0.0
+    if min(len(one), len(other)) >= _SHORTEST_CUT and (
+        one.startswith(other) or other.startswith(one)
+    ):
+        return _CUT
     words = word_vectors()
     numbers = [words.number(one), words.number(other)]
     if None in numbers:

@@ -342,7 +342,7 @@ class _Calls:
         if given == wanted or self._paths.members.ambiguous(found):
             return
         name = found.path.rpartition("::")[2]
-        if not by_path and self._resolver.may_bring(name):
+        if not by_path and self._resolver.may_bring(name) and found != self._resolver.brought(name):
             return  # a trait in scope may have one of the same name
         message = f"{found.path} takes {wanted} argument{'s' * (wanted != 1)}, not {given}"
         if not is_standard(found.path):  # signatures of the standard library have no names

@@ -46,6 +46,7 @@ _POINTERS = {"Box": "std::boxed::Box", "Arc": "std::sync::Arc", "Rc": "std::rc::
 _CALLABLE = frozenset({"Fn", "FnMut", "FnOnce", "AsyncFn", "AsyncFnMut", "AsyncFnOnce"})
 _ITERATORS = frozenset({"Iterator", "DoubleEndedIterator", "ExactSizeIterator"})
 _TYPE_HEAD = re.compile(r"pub (?:struct|enum|union) (\w+)")
+_ALIAS = re.compile(r"pub type \w+(<.*?>)?(?: where [^=]*)? = (.+?);?", re.DOTALL)
 _MOST_HOPS = 4
 _DEEPEST = 20
 
@@ -72,6 +73,8 @@ class Documented:
 
     def __init__(self, crates: Crates) -> None:
         self._crates = crates
+        #: Aliases that are being followed.
+        self._aliases = 0
 
     def returned(
         self, found: Found, receiver: Type | None = None, given: Sequence[Type | None] = ()
@@ -155,11 +158,29 @@ class Documented:
             types = [each for each in found if each.kind in TYPES]
             if len(types) == 1:
                 return Type(types[0].path, types[0].names, args)
+            if len(found) == 1 and found[0].kind == "type_alias":
+                return self._behind_alias(found[0], args)
             shown = [each for each in found if each.kind == "re-export"]
             if there is None or len(shown) != 1 or shown[0].path not in there.re_exports:
                 return None
             path, names = there.re_exports[shown[0].path], there
         return None
+
+    def _behind_alias(self, alias: Found, args: tuple[Type | None, ...]) -> Type | None:
+        """Return what ``pub type Name<T> = ...;`` stands for, with type arguments put in."""
+        match = _ALIAS.fullmatch(alias.signature.strip())
+        node = _read(match[2]) if match is not None else None
+        if match is None or node is None or self._aliases >= _MOST_HOPS:
+            return None
+        params = _parameters(f"pub struct Alias{match[1] or ''};")
+        bound = dict.fromkeys(params) | dict(zip(params, args, strict=False))
+        names = alias.names
+        self._aliases += 1
+        try:
+            place = _Place(names, "", None, bound, names.mentions(alias.path))
+            return self._resolved(node, place, 0)
+        finally:
+            self._aliases -= 1
 
     def _place(
         self,

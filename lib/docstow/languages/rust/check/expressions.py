@@ -565,7 +565,11 @@ class Expressions:
     def method(self, owner: Type, name: str) -> Found | None:
         """Return the method that a call of that name means, where no trait may have another."""
         item = item_of(owner)
-        found = self._paths.members.method(item, name) if item is not None else None
+        if item is None:
+            return None
+        found = self._paths.members.method(item, name)
+        if found is None and self._paths.members.has_no_own(item, name):
+            return self._resolver.brought(name)
         own = found is None or found.parent == owner.name
         return found if own or not self._resolver.may_bring(name) else None
 

@@ -340,6 +340,15 @@ class Members:
                 return brought
         return None
 
+    def has_no_own(self, owner: Found, name: str) -> bool:
+        """Tell whether it is certain that only a trait can bring a method to a type."""
+        return all(
+            each is not None
+            and not each.names.undocumented.may_have(each.path, name)
+            and not each.names.find(f"{each.path}::{name}")
+            for each in self._deref_chain(owner)
+        )
+
     def _brought(self, owner: Found, name: str) -> Found | None:
         """Return a method that a trait of the prelude brings to a type of the standard library."""
         if not is_standard(owner.path):

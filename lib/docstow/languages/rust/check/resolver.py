@@ -12,6 +12,8 @@ from docstow.languages.rust.check.std import KNOWN, PRELUDE_TYPES, PRIMITIVES, S
 if TYPE_CHECKING:
     from tree_sitter import Node
 
+    from docstow.languages.rust.check.crate_items import Found
+
 #: Globs of code with more of them are not resolved.
 _MOST_GLOBS = 40
 
@@ -31,6 +33,10 @@ class Resolver:
         self._paths = paths
         #: Names that traits in scope bring.
         self._trait_names: set[str] = set()
+        #: Those of them that the standard library's traits and globs bring.
+        self._of_others: set[str] = set()
+        #: The methods of the crates' traits that the code imports by name.
+        self._methods: dict[str, list[Found]] = {}
         #: Whether a trait with unknown members is in scope.
         self._anything = False
 
@@ -49,6 +55,14 @@ class Resolver:
         if name in self._scope.declared or not self._has_imports:
             return True  # the imports that the code needs are left out
         return self._looked and (self._anything or name in self._trait_names)
+
+    def brought(self, name: str) -> Found | None:
+        """Return the method that one imported trait, and no other in scope, brings to its types."""
+        if not self.may_bring(name) or not self._has_imports or self._anything:
+            return None
+        found = self._methods.get(name, [])
+        elsewhere = name in self._scope.declared or name in self._of_others
+        return found[0] if len(found) == 1 and not elsewhere else None
 
     def is_defined(self, name: str) -> bool:
         """Tell whether the code declares or imports a name."""
@@ -172,11 +186,17 @@ class Resolver:
         self._anything |= not found
         for each in found:
             if each.kind == "trait":
-                self._trait_names |= each.names.titles_below(each.path)
+                below = each.names.titles_below(each.path)
+                self._trait_names |= below
+                for name in below:
+                    members = each.names.find(f"{each.path}::{name}")
+                    methods = [one for one in members if one.kind == "method"]
+                    self._methods.setdefault(name, []).extend(methods)
             elif each.kind == "re-export":
                 self._anything |= each.names.may_be_trait(each.path, self._paths.crates)
 
     def _add_standard(self, path: Segments) -> None:
+        self._of_others |= std_traits().get(path[-1], frozenset())
         self._trait_names |= std_traits().get(path[-1], frozenset())
         if "os" in path and path[-1] not in std_traits():
             self._anything = True  # other machines have traits that are not known here
@@ -186,8 +206,11 @@ class Resolver:
         if absolute is None:
             self._anything = True
         elif absolute[0] in KNOWN:
-            self._trait_names |= {name for members in std_traits().values() for name in members}
+            of_all = {name for members in std_traits().values() for name in members}
+            self._of_others |= of_all
+            self._trait_names |= of_all
         else:
             names = self._paths.crate(absolute[0])
             self._anything |= names is None
-            self._trait_names |= names.trait_members if names is not None else set()
+            self._of_others |= names.trait_members if names is not None else set()
+            self._trait_names |= self._of_others

@@ -32,6 +32,8 @@ _LENGTH, _INITIALS, _ORDER, _OPPOSITE, _AS_OPPOSITE = 1.1, 25.0, 24.0, -10.0, 14
 _MOST_LENGTH = 10
 #: What it counts that both are written as types are, or as functions.
 _SHAPE = 10.0
+#: What it counts that one letter is another.
+_ONE_LETTER = 8.0
 #: Of a name whose docs nobody has, its meaning counts this much of what docs would.
 _WITHOUT_DOCS = 0.6
 _DENYING = ("un", "de", "dis", "non")
@@ -280,6 +282,7 @@ def nearest(
             if spelt >= LEAST and _differ_in_one_letter(wanted, last):
                 # A letter that is wrong is no worse than one that is too much.
                 helps = max(helps, 100.0 - 50.0 / len(last))
+                score += _ONE_LETTER
             # Nothing is more alike than the name itself, in other letters.
             score += _SHAPE * (shape(last) == shape(wanted)) + SAME * (spelt >= SAME)
             if helps >= least:

@@ -107,9 +107,9 @@ def _similarity(one: str, other: str) -> float:
         return _RELATED
     if one in _LITTLE or other in _LITTLE:
         return 0.0
-    if min(len(one), len(other)) >= _SHORTEST_CUT and (
-        one.startswith(other) or other.startswith(one)
-    ):
+    short, long = sorted((one, other), key=len)
+    is_cut = len(short) >= _SHORTEST_CUT and len(long) > len(short) + 1
+    if is_cut and long.startswith(short):
         return _CUT
     words = word_vectors()
     numbers = [words.number(one), words.number(other)]

@@ -9,7 +9,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -18,30 +17,13 @@ import pytest
 from docstow.cli.progress import Pace, State
 from docstow.runtime import SAMPLE
 from servers.docs_rs import DocsRs
-from servers.loopback import Handler
+from servers.held import Held
 from servers.site import Site
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(os.name == "nt", reason="POSIX signals")]
 
-#: A server that says nothing does so for longer than a test waits for the process.
-HELD_S, WAITED_S = 200, 60
-
-
-class Held:
-    """A page that is not answered before it is let go.
-
-    Attributes:
-        reached: is set when somebody has asked for it.
-        go: lets it be answered.
-    """
-
-    def __init__(self) -> None:
-        self.reached, self.go = threading.Event(), threading.Event()
-
-    def __call__(self, handler: Handler) -> None:
-        self.reached.set()
-        self.go.wait(HELD_S)
-        handler.reply(200, b"<title>Held</title><main><p>Late.</p></main>")
+#: How long a process is waited for, in seconds.
+WAITED_S = 60
 
 
 @pytest.fixture

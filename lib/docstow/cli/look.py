@@ -22,8 +22,9 @@ if TYPE_CHECKING:
 
 #: What the answer to a question may have, in tokens.
 _TOKENS = 2500
-#: So many lines of each result's code are printed, and so many characters of its words.
-_LINES, _LONGEST = 6, 300
+#: So many lines of each result's code are printed, so many characters of each, and so many of its
+#: words.
+_LINES, _WIDEST, _LONGEST = 6, 160, 300
 _FENCE = re.compile(r"^```[^\n]*\n(.*?)\n```$", re.DOTALL | re.MULTILINE)
 #: Lines of a page that say where an item is rather than what, and headings.
 _FACTS = re.compile(
@@ -84,7 +85,8 @@ def _excerpt(text: str) -> str:
     """Return the first code and the first words of a result, indented, with a line below."""
     fence = _FENCE.search(text)
     code = fence[1].splitlines() if fence else []
-    lines = code[:_LINES] + ["…"] * (len(code) > _LINES)
+    lines = [line if len(line) <= _WIDEST else f"{line[:_WIDEST]}…" for line in code[:_LINES]]
+    lines += ["…"] * (len(code) > _LINES)
     prose = " ".join(_FACTS.sub("", _FENCE.sub("\n", text)).replace("[…]", "…").split())
     if prose:
         lines.append(textwrap.shorten(prose, _LONGEST, placeholder=" …"))

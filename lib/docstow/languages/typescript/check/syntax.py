@@ -34,7 +34,8 @@ def parse(code: str) -> Node:
     """
     body = _unfenced(code).encode(errors="replace")
     root = trees.parse(_grammar("tsx"), body).root_node
-    if root.has_error:
+    # The dialects differ in what `<` begins.
+    if root.has_error and b"<" in body:
         other = trees.parse(_grammar("ts"), body).root_node
         if not other.has_error:
             return other

@@ -49,8 +49,9 @@ serve: install
 	@trap : INT; $(BIN)/docstow serve || test $$? -eq 130
 
 # All of it: lint, types, every test.
+# Tests wait for servers and processes half of the time: three at once keep two cores busy.
 test: .venv/installed-dev lint
-	$(BIN)/python -m pytest -n 2
+	$(BIN)/python -m pytest -n 3
 
 # What needs neither a registry nor Node, in under two minutes.
 test-fast: .venv/installed-dev

@@ -141,8 +141,8 @@ class _Handler(logging.Handler):
         current = _current.get()
         if current is not None and record.name != _AUDIT:
             current.take(record)
-        # In a program that sets up no logging, Python prints warnings by itself; but not where there
-        # is any handler, such as this one.
+        # Python prints the warnings of a program that sets up no logging, but not where there is a
+        # handler, as this one is.
         others = logging.getLogger().handlers or logging.getLogger("docstow").handlers[1:]
         if (last := logging.lastResort) and not others and record.levelno >= last.level:
             last.handle(record)

@@ -38,6 +38,15 @@ def test_a_search_finds_items_examples_and_pages_by_a_plain_form(client: httpx.C
     assert "/ui/page/" not in items
 
 
+def test_a_long_signature_among_results_says_that_it_goes_on(client: httpx.Client) -> None:
+    found = client.get("/", params={"q": "stowage::Crate", "in": "items"}).text
+    shown = re.findall(r"<pre[^>]*>(.*?)</pre>", found, re.DOTALL)
+    lines = [re.sub("<[^>]+>", "", each).strip().split("\n") for each in shown]
+    struct = next(each for each in lines if each[0] == "pub struct Crate {")
+    assert (len(struct), struct[-1]) == (4, "…")
+    assert any(len(each) == 1 and each[0] != "…" for each in lines)
+
+
 def test_an_item_has_its_signature_docs_members_and_owners(client: httpx.Client) -> None:
     page = client.get("/ui/rust/stowage/latest/stowage::Hold").text
     assert '<span class="k">pub</span>' in page

@@ -165,7 +165,8 @@ def _place(path: str, source: str) -> tuple[str, str]:
 
 
 def _first_lines(signature: str, most: int = _MOST_LINES) -> str:
-    return "\n".join(signature.splitlines()[:most])
+    lines = signature.splitlines()
+    return "\n".join([*lines[:most], "…"] if len(lines) > most else lines)
 
 
 def _shorten(markdown: str) -> str:

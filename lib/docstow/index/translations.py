@@ -174,13 +174,16 @@ def _named_translations(documents: Sequence[Document]) -> Iterator[dict[int, str
     """Yield the rows of pages that name each other as translations, with their languages."""
     rows = {page.path: row for row, page in enumerate(documents)}
     named = [page.attributes.get(NAMED, {}) for page in documents]
+    urls = [frozenset(each.values()) for each in named]
     done: set[int] = set()
     for row, page in enumerate(documents):
+        if row in done:
+            continue
         # Some sites name their home pages on every page: these do not name it in return.
         found = {
             rows[url]: language
             for language, url in named[row].items()
-            if url in rows and page.path in named[rows[url]].values()
+            if url in rows and page.path in urls[rows[url]]
         }
         if row in found and len(found) > 1 and done.isdisjoint(found):
             done.update(found)

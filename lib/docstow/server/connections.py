@@ -1,6 +1,6 @@
 """Limits of connections: nobody holds one for long without sending a request or taking an answer.
 
-uvicorn closes connections that are idle after an answer, and knows no other limit.
+uvicorn has one limit of its own: how long a connection is idle after an answer.
 """
 
 from __future__ import annotations

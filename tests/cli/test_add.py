@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from docstow.cli import main
+from docstow.runtime import SAMPLE
 from servers.docs_rs import DocsRs
 
 
@@ -78,3 +79,19 @@ def test_a_mistyped_crate_gets_the_nearest(
         monkeypatch.setenv("DOCSTOW_CRATES_INDEX_URL", docs_rs.index_url)
         assert main(["ingest", "crate", "tokoi"]) == 1
     assert "did you mean: tokio" in capsys.readouterr().err
+
+
+def test_a_mistyped_word_gets_the_nearest_where_nobody_can_be_asked(
+    store: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for each in ("PYTHON_INDEX_URL", "NPM_REGISTRY_URL"):
+        monkeypatch.setenv(f"DOCSTOW_{each}", "https://registry.example")
+    assert main(["ingest", "rustdoc", str(SAMPLE)]) == 0
+    capsys.readouterr()
+    assert main(["add", "tokoi", "stowagee", "nothing-like-that-anywhere"]) == 1
+    lines = capsys.readouterr().err.splitlines()
+    assert [each for each in lines if "did you mean" in each] == [
+        "docstow: did you mean: tokio",
+        "docstow: did you mean: stowage, storage3, unstorage",
+    ]
+    assert sum("upstream_error: " in each for each in lines) == 3

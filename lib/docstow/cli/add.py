@@ -20,6 +20,7 @@ from docstow.core.errors import (
     UpstreamError,
     UpstreamTimeout,
 )
+from docstow.core.model import CRATE, LOCAL
 from docstow.ingest.preload import near_popular, popular
 from docstow.languages import PYTHON, RUST, TYPESCRIPT, Language, parse_package
 
@@ -90,7 +91,8 @@ def _guess(runtime: Runtime, word: str) -> Guess:
     Raises:
         CrateNotFound: it is a bare word that nobody knows; with near names.
         InvalidParameter: it is the path of nothing.
-        UpstreamError, UpstreamTimeout: it is a bare word, and who knows it cannot be asked.
+        UpstreamError, UpstreamTimeout: it is a bare word, and who knows it cannot be asked;
+            with near names, too.
     """
     if "://" in word:
         return _of_address(runtime, word)
@@ -189,10 +191,12 @@ def _find(runtime: Runtime, word: str) -> Language:
     """Return the language whose registry has a package of that name.
 
     Raises:
-        CrateNotFound: none has; with well-known names that come near.
+        CrateNotFound: none has; with names that come near, of what is stowed and of what is
+            well known.
+        UpstreamError, UpstreamTimeout: one cannot be asked; with the same names.
     """
     package = parse_package(word, "WORD")
-    trouble: DocstowError | None = None
+    trouble: UpstreamError | UpstreamTimeout | None = None
     for language, resolve in _registries(runtime):
         try:
             resolve(package.name, package.requirement)
@@ -202,11 +206,14 @@ def _find(runtime: Runtime, word: str) -> Language:
             trouble = trouble or error
             continue
         return language
+    kinds = (CRATE, LOCAL, PYTHON.kind, TYPESCRIPT.kind)
+    stowed = (name for kind in kinds for name in runtime.snapshots.names(kind))
+    near = [{"name": name} for name in near_popular(package.name, stowed)]
     if trouble:
-        raise trouble
+        raise type(trouble)(trouble.message, suggestions=near, **trouble.details) from trouble
     raise CrateNotFound(
         f"{word[:80]} is no crate, no package of Python or Node, no preset, and nothing here",
-        suggestions=[{"name": name} for name in near_popular(package.name)],
+        suggestions=near,
     )
 
 

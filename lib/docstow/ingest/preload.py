@@ -6,8 +6,8 @@ import logging
 import re
 import threading
 import time
-from collections.abc import Callable, Sequence
-from itertools import zip_longest
+from collections.abc import Callable, Iterable, Sequence
+from itertools import chain, zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -46,13 +46,15 @@ def popular(language: Language) -> list[str]:
     return read_list(file) if file.is_file() else []
 
 
-def near_popular(name: str) -> list[str]:
+def near_popular(name: str, others: Iterable[str] = ()) -> list[str]:
     """Return the most used packages of all languages that are spelled like a name, nearest first.
 
     Args:
         name: of which nobody knows a package.
+        others: further names that may be meant; of names that are as near they come first.
     """
-    every = (each for language in documented() for each in popular(language))
+    used = (each for language in documented() for each in popular(language))
+    every = chain(others, used)
     return [near for near, _ in similar_names(name, every, most=_NEAR, least=_LIKE)]
 
 

@@ -22,7 +22,7 @@ def list_engines(runtime: Runtime, options: argparse.Namespace) -> int:
 
 def install(runtime: Runtime, options: argparse.Namespace) -> int:
     """Fetch engines that are not there yet, each by its digest."""
-    from docstow.languages.shared.engines import engine_folder, this_platform
+    from docstow.languages.shared.engines import engine_folder, platform_of
     from docstow.sources.packages.programs import fetcher_of, unpack_program
 
     folder = runtime.engines_folder
@@ -36,7 +36,7 @@ def install(runtime: Runtime, options: argparse.Namespace) -> int:
         if runtime.engines.program(engine) is not None:
             _tell(runtime, options, engine, "")
             continue
-        here = this_platform()
+        here = platform_of(engine)
         if here not in engine.digests:
             raise ConfigurationError(f"{name} {engine.version} has no program for {here}.")
         package = engine.package.format(platform=here)

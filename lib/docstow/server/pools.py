@@ -26,6 +26,8 @@ _MOST_WAITING = 64
 #: Slow calls that may wait for a place, and those of one caller; further ones are refused.
 _LONGEST_QUEUE, _LONGEST_OF_ONE = 64, 16
 _RETRY_AFTER_S = 5
+#: For how long a quick call keeps the next one from beginning, in seconds.
+_MOMENT_S = 0.02
 
 
 class CallPools:
@@ -35,12 +37,15 @@ class CallPools:
         quick: quick calls that run at once.
         slow: slow ones that run at once.
         rate: of slow calls of one caller.
+        moment_s: for how long a quick call keeps the next one from beginning.
     """
 
-    def __init__(self, quick: int, slow: int, rate: Rate) -> None:
+    def __init__(self, quick: int, slow: int, rate: Rate, *, moment_s: float = _MOMENT_S) -> None:
         self._rate = rate
         self._quick = Places(quick)
         self._slow = Places(slow, longest=_LONGEST_QUEUE, longest_of_one=_LONGEST_OF_ONE)
+        self._turns = Places(1)
+        self._moment_s = moment_s
         self._waiting = _Waiting(_MOST_WAITING)
         # Whoever has a place has a thread.
         self._threads = WorkerThreads()
@@ -59,10 +64,14 @@ class CallPools:
         self._rate.take(caller, slow)
         place = _Place(self._slow if slow else self._quick, caller, self._waiting)
         await place.take()
+        turn = _Turn(self._turns, caller, self._moment_s)
         try:
+            if not slow:
+                await turn.take()
             with threads.waiting_as(place.wait):
                 return await self._threads.run(call)
         finally:
+            turn.leave()
             place.leave()
 
     async def aside(self, call: Callable[[], T]) -> T:
@@ -156,6 +165,38 @@ def _too_many(whose: str) -> TooManyRequests:
         f" {_RETRY_AFTER_S} seconds.",
         retry_after_s=_RETRY_AFTER_S,
     )
+
+
+class _Turn:
+    """The turn of a quick call, which lasts for a moment, or until the call is done.
+
+    One interpreter computes for all threads: calls that begin one after another are done as soon as
+    those that begin at once, and for less, as no thread fights for the interpreter whenever it
+    leaves Python. A call that takes longer waits for a store or reads tables, and others go by.
+
+    Args:
+        pool: has one place, for the call whose turn it is.
+        caller: whose call it is.
+        moment_s: how long a turn lasts at most.
+    """
+
+    def __init__(self, pool: Places, caller: str, moment_s: float) -> None:
+        self._pool = pool
+        self._caller = caller
+        self._moment_s = moment_s
+        self._timer: asyncio.TimerHandle | None = None
+
+    async def take(self) -> None:
+        """Wait for the turn, and begin it."""
+        await self._pool.take(self._caller)
+        self._timer = asyncio.get_running_loop().call_later(self._moment_s, self.leave)
+
+    def leave(self) -> None:
+        """End the turn, if it has not ended; called in the event loop."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+            self._pool.give_back(self._caller)
 
 
 @dataclass(slots=True)

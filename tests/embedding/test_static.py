@@ -5,12 +5,14 @@ import shutil
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from tokenizers import Tokenizer
 
 from docstow import embedding as embed
 from docstow.core.errors import ConfigurationError
@@ -26,6 +28,11 @@ TEXTS = [
     "\u2014\u2026!",
     "sha256",
 ]
+
+
+@lru_cache
+def _tokenizer() -> Tokenizer:
+    return Tokenizer.from_file(str(BUNDLED / "tokenizer.json"))
 
 
 @pytest.fixture
@@ -107,6 +114,13 @@ def test_lines_count_alone_whether_they_were_counted_before_or_not() -> None:
     for each in (static, fresh, fresh):
         assert each.count("\n".join(lines)) == each.count(" ".join(lines)) == sum(alone)
     assert fresh.count(lines[0]) == alone[0]
+
+
+@given(st.text(st.sampled_from("abZé\u0301ﬁß19 \t\n\u2028\u00a0.,_-:^`~'[("), max_size=80))
+def test_words_are_tokenised_alone_as_they_are_in_their_text(text: str) -> None:
+    tokens = _tokenizer().encode(text, add_special_tokens=False).tokens
+    assume("[UNK]" not in tokens)
+    assert bundled().count(text) == len(tokens)
 
 
 def test_identifiers_mean_what_their_words_mean() -> None:

@@ -11,9 +11,9 @@ import json
 import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,8 +37,8 @@ FILES = (MODEL, MAPPED, TOKENIZER)
 #: The vectors of so many queries are kept: one search embeds its query for items and for examples.
 _QUERIES_KEPT = 64
 
-#: Of so many lines the number of tokens is kept, and of lines of so many characters.
-_LINES_KEPT, _LONGEST_KEPT = 8192, 2000
+#: Of so many words the tokens are kept, and of words of so many characters: about 16 MB.
+_WORDS_KEPT, _LONGEST_KEPT = 65_536, 64
 
 #: How many texts are tokenised, and sorted by length, together.
 _TEXTS_AT_ONCE = 2048
@@ -47,6 +47,9 @@ _TEXTS_AT_ONCE = 2048
 _TOKENS_AT_ONCE = 16_384
 
 _UNKNOWN = "[UNK]"
+
+#: What is between white space and punctuation, over which no token goes.
+_WORD = re.compile(r"[^\s!-/:-@\[-`{-~]+")
 
 #: Letters of scripts without spaces, and Korean: of these, most models have one token each.
 _DENSE = re.compile(
@@ -58,6 +61,9 @@ _DENSE = re.compile(
 #: Sums that are shorter are of no token.
 _TINY = 1e-12
 
+#: The ids of a word's tokens, and how many a model has that knows all of the word.
+_Word: TypeAlias = tuple[list[int], int]
+
 
 class StaticEmbedder:
     """An :class:`docstow.embedding.Embedder` from a folder of a static model.
@@ -65,7 +71,8 @@ class StaticEmbedder:
     The manifest has ``name``, ``dimensions``, ``max_tokens`` (longer texts are cut there) and, in
     ``sha256``, the digest of every other file; ``tables`` says where the model's rows and their
     scales begin in its file. The model takes ``input_ids`` (int64, ``[batch,
-    length]``, padded with 0) and gives unit vectors. Instances may be shared between threads.
+    length]``, padded with 0) and gives unit vectors. Its tokenizer leaves
+    out white space and punctuation. Instances may be shared between threads.
 
     Raises:
         ConfigurationError: the manifest is missing or not one; at the first text: a file is
@@ -76,7 +83,7 @@ class StaticEmbedder:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._counted: dict[str, int] = {}
+        self._read: dict[str, _Word] = {}
         self._cached_query = lru_cache(_QUERIES_KEPT)(self._embed_query)
         try:
             manifest = json.loads((folder / MANIFEST).read_bytes())
@@ -99,8 +106,7 @@ class StaticEmbedder:
             return vectors
         for first in range(0, len(texts), _TEXTS_AT_ONCE):
             chunk = list(texts[first : first + _TEXTS_AT_ONCE])
-            encoded = self._tokenizer.encode_batch_fast(chunk, add_special_tokens=False)
-            ids = [each.ids for each in encoded]
+            ids = self._encode(chunk)
             lengths = [len(each) for each in ids]
             for rows in batches(lengths, lengths, _TOKENS_AT_ONCE):
                 output = self._session.run(None, {"input_ids": _padded([ids[row] for row in rows])})
@@ -122,41 +128,51 @@ class StaticEmbedder:
         return vector
 
     def count(self, text: str) -> int:
-        """Count tokens; see :meth:`docstow.embedding.Embedder.count`.
+        """Count tokens; see :meth:`docstow.embedding.Embedder.count`."""
+        return sum([number for _, number in self._read_words(_WORD.findall(text))])
 
-        No token goes over the end of a line, and a page's lines are counted as parts of its
-        blocks, and of its chunks again: what was counted lately is kept.
-        """
-        lines = text.split("\n")
-        counted = self._counted
-        missing = [line for line in dict.fromkeys(lines) if line not in counted]
-        counts = dict(zip(missing, self._count_lines(missing), strict=True))
-        total = sum([counts[line] if line in counts else counted[line] for line in lines])
-        if len(counted) + len(counts) > _LINES_KEPT:
-            counted = self._counted = {}
-        counted |= {line: n for line, n in counts.items() if len(line) <= _LONGEST_KEPT}
-        return total
+    def _encode(self, texts: Sequence[str]) -> list[list[int]]:
+        """Return the ids of the tokens of each text, cut where the model's longest text ends."""
+        split = [_WORD.findall(text) for text in texts]
+        words = iter(self._read_words(list(chain.from_iterable(split))))
+        encoded = []
+        for each in split:
+            ids = chain.from_iterable([ids for ids, _ in islice(words, len(each))])
+            encoded.append(list(islice(ids, self._max_tokens)))
+        return encoded
 
-    def _count_lines(self, lines: list[str]) -> Iterator[int]:
+    def _read_words(self, words: Sequence[str]) -> list[_Word]:
+        """Read words, of which any text has few that none before it had: those are kept."""
+        known = self._read
+        new = [word for word in dict.fromkeys(words) if word not in known]
+        if not new:
+            return [known[word] for word in words]
+        made = dict(zip(new, self._tokenise(new), strict=True))
+        found = [known[word] if word in known else made[word] for word in words]
+        if len(known) + len(made) > _WORDS_KEPT:
+            known = self._read = {}
+        known |= {word: read for word, read in made.items() if len(word) <= _LONGEST_KEPT}
+        return found
+
+    def _tokenise(self, words: list[str]) -> Iterator[_Word]:
         tokenizer = self._tokenizer
         unknown = tokenizer.token_to_id(_UNKNOWN)
         # The batch alone can leave out the offsets, which take their time.
-        for line, encoded in zip(
-            lines, tokenizer.encode_batch_fast(lines, add_special_tokens=False), strict=True
+        for word, encoded in zip(
+            words, tokenizer.encode_batch_fast(words, add_special_tokens=False), strict=True
         ):
             ids = encoded.ids
-            total = len(ids)
-            if total == self._max_tokens:
-                ids = [*ids, *chain.from_iterable(part.ids for part in encoded.overflowing)]
-                total = len(ids)
+            number = len(ids)
+            if number == self._max_tokens:
+                number += sum(len(part.ids) for part in encoded.overflowing)
             if unknown in ids:
-                encoded = tokenizer.encode(line, add_special_tokens=False)
+                encoded = tokenizer.encode(word, add_special_tokens=False)
                 for part in (encoded, *encoded.overflowing):
                     pairs = zip(part.ids, part.offsets, strict=True)
-                    total += sum(
-                        _estimate_tokens(line[a:b]) - 1 for each, (a, b) in pairs if each == unknown
+                    number += sum(
+                        _estimate_tokens(word[a:b]) - 1 for each, (a, b) in pairs if each == unknown
                     )
-            yield total
+            yield ids, number
 
     def words(self) -> WordVectors:
         """Return the model's vectors of single words.

@@ -24,6 +24,8 @@ COLUMNS = ("about", "lead")
 
 #: So many words are the lead of a page, out of so many lines of its text.
 _LEAD_WORDS, _LEAD_LINES = 60, 12
+#: Which most pages have in so many characters.
+_LEAD_CHARACTERS = 1000
 #: So many words say what a page is about, and so many different terms of either text are kept.
 _ABOUT_WORDS, _MOST_TERMS = 400, 150
 
@@ -34,6 +36,8 @@ _LONGEST, _BEFORE, _BEHIND = 400, 150, 250
 #: A link that has so few characters beside it is described by the text after it.
 _BARE, _FOLLOWING = 8, 200
 
+#: The target of anything that may be a link.
+_TARGET = re.compile(r"\]\(<?([^()\s>]+(?:\([^()\s]*\))?)")
 _MARK = re.compile(r"[*_`#>|\\]+")
 # Paragraphs, items of lists and cells of tables.
 _BLOCK_END = re.compile(r"\n\s*\n|\n(?=\s*(?:[-*+|]|\d+[.)])\s)|<br>|(?<=\|) (?=\S)")
@@ -89,9 +93,16 @@ def _distinct(terms: Sequence[str]) -> str:
 
 
 def _lead(text: str) -> str:
-    body = LINK.sub(r"\2", FENCED.sub("", text))
-    lines = [line for line in body.split("\n") if line.strip() and not line.startswith("#")]
+    end = text.find("\n\n", _LEAD_CHARACTERS)
+    lines = _lead_lines(text[:end]) if end >= 0 else []
+    if len(lines) < _LEAD_LINES:  # the text is short, or begins with code
+        lines = _lead_lines(text)
     return " ".join(_MARK.sub("", " ".join(lines[:_LEAD_LINES])).split()[:_LEAD_WORDS])
+
+
+def _lead_lines(text: str) -> list[str]:
+    body = LINK.sub(r"\2", FENCED.sub("", text))
+    return [line for line in body.split("\n") if line.strip() and not line.startswith("#")]
 
 
 def _said_of(documents: Sequence[Document]) -> list[list[str]]:
@@ -99,7 +110,7 @@ def _said_of(documents: Sequence[Document]) -> list[list[str]]:
     rows = {page.url: row for row, page in enumerate(documents) if page.url}
     said: list[dict[str, None]] = [{} for _ in documents]
     for row, page in enumerate(documents):
-        if "](" in page.text:
+        if any(target.partition("#")[0] in rows for target in _TARGET.findall(page.text)):
             for text, targets in _linking(page.text, rows):
                 for target in targets - {row}:
                     said[target][text] = None

@@ -384,7 +384,7 @@ def _divide_page(
     """
     identity = document_id(source_id, document.path)
     seen = Counter[str]()
-    count(document.text)  # all lines together, which cost less than block by block
+    count(document.text)  # all words together, which cost less than block by block
     parts = [
         (each.heading_path, each.text, each.tokens) for each in split_chunks(document.text, count)
     ]

@@ -710,7 +710,8 @@ class Runtime:
         """The type checkers that are installed."""
         from docstow.languages.shared.engines import Engines
 
-        found = Engines(self.engines_folder)
+        builds = Path(f"{self.cache_folder}-builds") if self.settings.cargo_check else None
+        found = Engines(self.engines_folder, builds)
         self._closing.callback(found.close)
         return found
 

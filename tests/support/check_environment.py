@@ -14,7 +14,7 @@ from docstow.languages.python.resolver import PythonResolver
 from docstow.languages.shared.project import Scan
 from docstow.languages.typescript.resolver import NodeResolver
 from docstow.runtime import Runtime
-from docstow.tools.check_code import StowedCrates
+from docstow.tools.verify_crates import StowedCrates
 from servers.docs_rs import DocsRs
 
 #: The crates that the snippets use; each is stowed in its newest version.

@@ -51,7 +51,7 @@ def doctor(runtime: Runtime, options: argparse.Namespace) -> int:
         1 where something does not work, else 0.
     """
     checks: list[Callable[[Runtime], Finding]] = [
-        *(_store, _clock, _model, _disk, _port, _callers, _browser, _engines),
+        *(_store, _clock, _model, _disk, _port, _callers, _browser, _engines, _cargo),
         *(_crates, _packages_of(PYTHON.kind), _packages_of(TYPESCRIPT.kind)),
     ]
     found = in_parallel(lambda check: _attempt(check, runtime), checks)
@@ -171,6 +171,18 @@ def _engines(runtime: Runtime) -> Finding:
         return Finding("engines", "ok", ", ".join(there) if not missing else "none is to be used")
     advice = "docstow engines install, for verify_code to find more"
     return Finding("engines", "warning", f"not installed: {', '.join(missing)}", advice)
+
+
+def _cargo(runtime: Runtime) -> Finding:
+    """Cargo check: whether it is on, and can be."""
+    if not runtime.settings.cargo_check:
+        return Finding("cargo check", "ok", "off: no code of a crate is run")
+    from docstow.languages.rust.cargo_check import version
+
+    if not (found := version()):
+        advice = "install Rust, or set cargo_check to false"
+        return Finding("cargo check", "warning", "on, and there is no cargo on PATH", advice)
+    return Finding("cargo check", "ok", f"on: cargo {found} runs what projects depend on")
 
 
 def _crates(runtime: Runtime) -> Finding:

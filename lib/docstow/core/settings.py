@@ -175,6 +175,11 @@ class Settings:
     engines: str = _setting(
         "", "folder of type checkers that judge code; empty: beside the blob cache; none: no one"
     )
+    cargo_check: bool = _setting(
+        default=False,
+        help_text="cargo judges Rust code, too, in projects that lock; it runs build scripts and"
+        " macros of what they depend on",
+    )
     memory_bytes: int = _setting(512 * MIB, "limit of loaded indexes", least=0, kind="size")
     freshness_s: float = _setting(5.0, "how old a head may be before it is checked again", least=0)
     host: str = _setting("127.0.0.1", "address to listen on")

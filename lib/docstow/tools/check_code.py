@@ -2,32 +2,27 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from docstow import languages
 from docstow.core.errors import (
     DocstowError,
-    Ingesting,
     InternalError,
     InvalidParameter,
     TooLarge,
 )
-from docstow.core.model import CRATE, LOCAL
-from docstow.core.versions import Version
 from docstow.languages.projects import mentions
-from docstow.languages.rust.cargo_lock import parse
-from docstow.languages.rust.check.crate_items import CrateNames
-from docstow.languages.shared.findings import MOST, PROBLEMS, Finding, Status, Verdict
-from docstow.languages.shared.history import History, deprecation_note, parameter_names
+from docstow.languages.shared.findings import PROBLEMS, Finding, Status, Verdict
 from docstow.languages.shared.lookup import look_up_all
 from docstow.languages.shared.patches import add_patches
 from docstow.tools import Answer, paged
 from docstow.tools.package_status import count_advisories
+from docstow.tools.stated_successors import StatedSuccessors
+from docstow.tools.verify_crates import StowedCrates, cargo_project
 from docstow.tools.verify_packages import (
     ProjectFirst,
     StowedPackages,
@@ -38,8 +33,8 @@ from docstow.tools.verify_packages import (
 )
 
 if TYPE_CHECKING:
-    from docstow.core.model import Document, Snapshot
-    from docstow.index.loaded import Index
+    from pathlib import Path
+
     from docstow.languages.projects import Projects
     from docstow.languages.projects.mentions import Message
     from docstow.languages.shared.engines import Engines
@@ -52,17 +47,6 @@ if TYPE_CHECKING:
 
 _PER_PAGE = 50
 _MOST_NAMED = 8
-#: Further versions of a crate that are looked into.
-_MOST_OTHERS = 3
-#: Items of one path whose notes are read.
-_MOST_ITEMS = 4
-#: Packages that are stowed for one call, for what their maintainers say.
-_MOST_STOWED = 2
-#: A finding's name where a keyword is wrong, and the keywords that its message lists.
-_KEYWORD = re.compile(r"^(.+)\((\w+)=\)$")
-_TAKEN = re.compile(r"; it takes ([\w, ]+)")
-#: What is said of names that are merely alike, which nobody needs who knows the right one.
-_GUESS = re.compile(r"; did you mean [^?]*\?")
 
 
 def language_of(code: str) -> str:
@@ -89,74 +73,189 @@ def verify(
     arguments: Mapping[str, Any],
 ) -> Answer:
     """Run ``verify_code``; its parameters are those of :mod:`docstow.tools.verify_code`."""
-    code = arguments["code"]
-    notices: list[str] = []
-    engine = ""
-    message = mentions.read_message(code)
-    name = arguments["language"] or (message.language if message else language_of(code))
-    language = languages.of_name(name)
-    versions = _check_versions(arguments["versions"])
-    wants_root = arguments["root"] or (not versions and not arguments["lockfile"])
-    scan, problem = _scan_project(projects, arguments["root"]) if wants_root else (None, "")
-    if language is None or language.checking is None:
-        target = arguments["target"].strip()
-        crates = StowedCrates(library, snapshots, versions, arguments["lockfile"], scan, target)
-        verdict = _verify_rust(code, crates, message)
-        notices += crates.notices
-        if crates.guessed:
-            best = ", ".join(crates.guessed)
-            notices.append(f"nobody said which versions are used; best stowed ones: {best}")
+    asked = _read_arguments(projects, arguments)
+    scan = asked.scan
+    if asked.packaged is None:
+        judged = _judge_crates(library, snapshots, projects, engines, asked)
     else:
-        if arguments["target"]:
-            raise InvalidParameter("target", "is for crates")
-        checking = language.checking()
-        lockfile = "" if arguments["root"] else arguments["lockfile"]
-        if scan is not None:
-            versions = not_installed(versions, scan, language)
-        stowed = StowedPackages(library, snapshots, language, versions, lockfile, scan)
-        named = [each.package for each in message.mentions] if message is not None else None
-        imports = named if named is not None else mentions.read_imports(language, code)
-        with ExitStack() as opened:
-            resolver: Resolver = stowed
-            if scan is not None:
-                own = own_names(scan)
-                replaced = replacing(versions, scan, language)
-                imports = foreign_imports(imports, scan, language, own, replaced)
-                project = opened.enter_context(checking.resolver(scan))
-                resolver = ProjectFirst(project, stowed, own, replaced)
-            opened.enter_context(stowed.opened(imports))
-            if message is None:
-                scans = [each for each in (stowed.scan, scan) if each is not None]
-                verdict, engine, told = _judge(engines, checking, code, name, resolver, scans)
-                notices += told
-            else:
-                verdict = _look_up_mentions(message, resolver)
-            verdict = stowed.explain(verdict)
-        notices += [problem] if problem and verdict.missing else []
-        notices += stowed.notices.values()
-        notices += _tell_guesses(stowed.guessed, scanned=scan is not None)
+        judged = _judge_packages(library, snapshots, engines, asked, asked.packaged)
     successors = StatedSuccessors(
         library,
         snapshots,
-        language or languages.RUST,
-        lambda package: scan is None or package in versions or not scan.named(package),
+        asked.language,
+        lambda package: scan is None or package in asked.versions or not scan.named(package),
     )
-    verdict = successors.explain(verdict)
-    if message is None:
-        verdict = add_patches(verdict, code)
-    notices += successors.notices.values()
+    verdict = successors.explain(judged.verdict)
+    if asked.message is None:
+        verdict = add_patches(verdict, asked.code)
+    notices = [*judged.notices, *successors.notices.values()]
     if verdict.unread:
         lines = ", ".join(map(str, verdict.unread[:_MOST_NAMED]))
         more = " and others" if len(verdict.unread) > _MOST_NAMED else ""
         notices.append(f"cannot be read, and is not judged: what begins on line {lines}{more}")
-    if message is not None:
+    if asked.message is not None:
         notices.append("read as an error message; send the code itself to have all of it checked")
-    crates_meant = language is None or language.checking is None
-    if crates_meant or wants_root:
-        notices += _advise_missing(verdict.missing, crates=crates_meant, scanned=scan is not None)
-    judged = [(each.package, each.version) for each in verdict.findings if each.package]
-    notices += count_advisories(advisories, language or languages.RUST, judged) if judged else []
-    return Answer(_build_answer(verdict, name, engine, notices, arguments))
+    if asked.packaged is None or asked.wants_root:
+        crates = asked.packaged is None
+        notices += _advise_missing(verdict.missing, crates=crates, scanned=scan is not None)
+    named = [(each.package, each.version) for each in verdict.findings if each.package]
+    notices += count_advisories(advisories, asked.language, named) if named else []
+    return Answer(_build_answer(verdict, asked.name, judged.engine, notices, arguments))
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """What is to be checked.
+
+    Attributes:
+        code: it, or an error message.
+        name: its language's name, or its alias.
+        language: that.
+        packaged: how code of the language is checked; None for crates.
+        message: the code, read as an error message; None for code.
+        versions: by package, of those that are not installed in these.
+        lockfile: text; empty for none.
+        root: of the project, as the caller names it.
+        wants_root: whether a project's versions are meant.
+        target: compilation target of crates' docs.
+        scan: what the project has, if there is one.
+        problem: why there is no scan.
+    """
+
+    code: str
+    name: str
+    language: Language
+    packaged: Checking | None
+    message: Message | None
+    versions: Mapping[str, str]
+    lockfile: str
+    root: str
+    wants_root: bool
+    target: str
+    scan: Scan | None
+    problem: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Judged:
+    """A verdict, the engine that took part, and what is said beside it."""
+
+    verdict: Verdict
+    engine: str
+    notices: Sequence[str]
+
+
+def _read_arguments(projects: Projects | None, arguments: Mapping[str, Any]) -> _Asked:
+    code, root = arguments["code"], arguments["root"]
+    message = mentions.read_message(code)
+    name = arguments["language"] or (message.language if message else language_of(code))
+    language = languages.of_name(name) or languages.RUST
+    packaged = language.checking() if language.checking is not None else None
+    target = arguments["target"].strip()
+    if target and packaged is not None:
+        raise InvalidParameter("target", "is for crates")
+    versions = _check_versions(arguments["versions"])
+    wants_root = bool(root or (not versions and not arguments["lockfile"]))
+    scan, problem = _scan_project(projects, root) if wants_root else (None, "")
+    if packaged is not None and scan is not None:
+        versions = not_installed(versions, scan, language)
+    return _Asked(
+        code=code,
+        name=name,
+        language=language,
+        packaged=packaged,
+        message=message,
+        versions=versions,
+        lockfile=arguments["lockfile"],
+        root=root,
+        wants_root=wants_root,
+        target=target,
+        scan=scan,
+        problem=problem,
+    )
+
+
+def _judge_crates(
+    library: Library,
+    snapshots: Snapshots,
+    projects: Projects | None,
+    engines: Engines | None,
+    asked: _Asked,
+) -> _Judged:
+    """Check Rust code against crates; by Cargo, too, where the operator has turned that on."""
+    from docstow.languages.rust.check import look_up_all, verify
+
+    scan, message = asked.scan, asked.message
+    crates = StowedCrates(library, snapshots, asked.versions, asked.lockfile, scan, asked.target)
+    engine, told = "", list[str]()
+    if message is not None:
+        named = [((each.package, *each.names), each.line) for each in message.mentions]
+        verdict = look_up_all(named, crates)
+    elif engines is not None and engines.builds is not None:
+        verdict, engine, told = _judge_by_cargo(engines.builds, projects, asked, crates)
+    else:
+        verdict = verify(asked.code, crates)
+    told += crates.notices
+    if crates.guessed and engine in {"", "none"}:
+        best = ", ".join(crates.guessed)
+        told.append(f"nobody said which versions are used; best stowed ones: {best}")
+    return _Judged(verdict, engine, told)
+
+
+def _judge_by_cargo(
+    builds: Path, projects: Projects | None, asked: _Asked, crates: StowedCrates
+) -> tuple[Verdict, str, list[str]]:
+    """Have Rust code judged by Cargo in a project, with our reader, or by our reader alone."""
+    from docstow.languages.rust.check import verify
+    from docstow.languages.rust.check.compiler import judge
+
+    told: list[str] = []
+    root = cargo_project(projects, asked.root, asked.scan) if asked.wants_root else None
+    if root is not None and not asked.versions:
+        try:
+            verdict, version = judge(builds, root, asked.code, crates)
+        except DocstowError as error:
+            told.append(f"cargo check: {error.message}")
+        else:
+            return verdict, f"cargo {version}", []
+    return verify(asked.code, crates), "none", told
+
+
+def _judge_packages(
+    library: Library,
+    snapshots: Snapshots,
+    engines: Engines | None,
+    asked: _Asked,
+    checking: Checking,
+) -> _Judged:
+    """Check code against packages that are installed, stowed or fetched for this."""
+    scan, message, language = asked.scan, asked.message, asked.language
+    lockfile = "" if asked.root else asked.lockfile
+    stowed = StowedPackages(library, snapshots, language, asked.versions, lockfile, scan)
+    named = [each.package for each in message.mentions] if message is not None else None
+    imports = named if named is not None else mentions.read_imports(language, asked.code)
+    engine, told = "", list[str]()
+    with ExitStack() as opened:
+        resolver: Resolver = stowed
+        if scan is not None:
+            own = own_names(scan)
+            replaced = replacing(asked.versions, scan, language)
+            imports = foreign_imports(imports, scan, language, own, replaced)
+            project = opened.enter_context(checking.resolver(scan))
+            resolver = ProjectFirst(project, stowed, own, replaced)
+        opened.enter_context(stowed.opened(imports))
+        if message is None:
+            scans = [each for each in (stowed.scan, scan) if each is not None]
+            verdict, engine, told = _judge(
+                engines, checking, asked.code, asked.name, resolver, scans
+            )
+        else:
+            verdict = _look_up_mentions(message, resolver)
+        verdict = stowed.explain(verdict)
+    told += [asked.problem] if asked.problem and verdict.missing else []
+    told += stowed.notices.values()
+    told += _tell_guesses(stowed.guessed, scanned=scan is not None)
+    return _Judged(verdict, engine, told)
 
 
 def _check_versions(given: Mapping[str, Any] | None) -> dict[str, str]:
@@ -187,15 +286,6 @@ def _tell_guesses(guessed: Mapping[str, str], *, scanned: bool) -> list[str]:
     shown = ", ".join(f"{name} {version}" for name, version in guessed.items())
     why = "not installed in the project" if scanned else "nobody said which versions are used"
     return [f"{why}; the newest were fetched: {shown}"]
-
-
-def _verify_rust(code: str, crates: StowedCrates, message: Message | None) -> Verdict:
-    from docstow.languages.rust.check import look_up_all, verify
-
-    if message is None:
-        return verify(code, crates)
-    named = [((each.package, *each.names), each.line) for each in message.mentions]
-    return look_up_all(named, crates)
 
 
 def _look_up_mentions(message: Message, resolver: Resolver) -> Verdict:
@@ -299,265 +389,3 @@ def _describe_finding(finding: Finding) -> dict[str, Any]:
         "patch": finding.patch,
     }
     return {name: value for name, value in row.items() if value or name in {"line", "column"}}
-
-
-class StatedSuccessors:
-    """What maintainers say takes the place of names that are gone or deprecated.
-
-    Args:
-        library: opens what is stowed.
-        snapshots: what is stowed.
-        language: of the packages.
-        fetches: whether a package may be stowed for what its maintainers say.
-    """
-
-    def __init__(
-        self,
-        library: Library,
-        snapshots: Snapshots,
-        language: Language,
-        fetches: Callable[[str], bool] = lambda _: False,
-    ) -> None:
-        self._fetches = fetches
-        self._left = _MOST_STOWED
-        #: Packages that are being stowed, and what is said of it.
-        self.notices: dict[str, str] = {}
-        self._library = library
-        self._snapshots = snapshots
-        self._language = language
-        self._kinds = (language.kind,) if language.packaged else (LOCAL, CRATE)
-        self._order = language.versions().order
-        self._found: dict[tuple[str, str], tuple[list[Index], History] | None] = {}
-
-    def explain(self, verdict: Verdict) -> Verdict:
-        """Return a verdict with such names as the first suggestions."""
-        return replace(verdict, findings=tuple(self._explain(each) for each in verdict.findings))
-
-    def _explain(self, finding: Finding) -> Finding:
-        if finding.status not in PROBLEMS or not finding.package:
-            return finding
-        if finding.status == "wrong_argument" and not _KEYWORD.search(finding.name):
-            return finding
-        if (known := self._known(finding.package, finding.version)) is None:
-            return finding
-        older, history = known
-        if finding.status == "wrong_argument":
-            return _explain_parameter(finding, older, history)
-        mark = self._language.spelling.separator
-        last = finding.name.split(mark)[-1]
-        path = f"{finding.path}{mark}{last}" if finding.status == "unknown" else finding.path
-        notes, texts = [], []
-        for each in dict.fromkeys((path, finding.name)):
-            for index in older:
-                for document in index.documents(index.find(each)[:_MOST_ITEMS]):
-                    notes.append(deprecation_note(document.attributes))
-                    texts.append(document.text)
-        found = history.successor(path or finding.name, filter(None, notes), texts)
-        if found is None or not found.names:
-            return finding
-        suggestions = tuple(dict.fromkeys((*found.names, *finding.suggestions)))[:MOST]
-        if finding.status == "deprecated":
-            return replace(finding, suggestions=suggestions)
-        said = _GUESS.sub("", finding.message).rstrip(".")
-        where = f"{found.origin} of {found.version}" if found.version else found.origin
-        message = f"{said}; use {' or '.join(found.names)}, as the {where} says."
-        successor = found.names[0] if len(found.names) == 1 else ""
-        return replace(finding, suggestions=suggestions, message=message, successor=successor)
-
-    def _known(self, package: str, version: str) -> tuple[list[Index], History] | None:
-        """Return a version and those before it, the newest first, and what was written of all."""
-        key = package, version
-        if key not in self._found:
-            self._found[key] = self._load(package, version)
-        return self._found[key]
-
-    def _load(self, package: str, version: str) -> tuple[list[Index], History] | None:
-        stowed: dict[str, Snapshot] = {}
-        name = self._language.spelling.package_key(package)
-        for kind in self._kinds:
-            for head in self._snapshots.heads(kind, name):
-                snapshot = self._snapshots.load(head)
-                if snapshot is not None:
-                    stowed.setdefault(head.source.version, snapshot)
-        if version not in stowed:
-            snapshot = self._stow(package, version)
-            if snapshot is None:
-                return None
-            stowed[version] = snapshot
-        order = self._order(version)
-        ordered = sorted(stowed, key=self._order, reverse=True)
-        older = [each for each in ordered if self._order(each) < order][:_MOST_OTHERS]
-        newer = [each for each in ordered if self._order(each) > order][:1]
-        indexes = {each: self._library.index(stowed[each]) for each in (version, *older, *newer)}
-        # The newest changelog has the lines of all versions.
-        read = [indexes[each] for each in (*newer, version, *older)]
-        history = _history(package, version, indexes[version], read)
-        return [indexes[each] for each in (version, *older)], history
-
-    def _stow(self, package: str, version: str) -> Snapshot | None:
-        """Have a fetched version stowed; None where that cannot be, or takes too long."""
-        if not self._left or not self._language.packaged or not self._fetches(package):
-            return None
-        self._left -= 1
-        try:
-            found = self._library.package(self._language, package, version).snapshot
-        except Ingesting:
-            said = f"what {package} {version} says of its changes is being read; ask again for it"
-            self.notices[package] = said
-            return None
-        except DocstowError:
-            return None
-        return found if found.revision.version == version else None
-
-
-def _history(package: str, version: str, index: Index, read: Sequence[Index]) -> History:
-    """Return what was written of a version, from its pages and those of others, the newest first.
-
-    It is kept with the index, for the versions that were read last.
-    """
-    key = package, version, *(each.snapshot.id for each in read)
-    known: tuple[object, History] | None = index.made.get(History)
-    if known is not None and known[0] == key:
-        return known[1]
-    pages = [page for each in read for page in _pages(each)]
-    history = History(package, pages, index.names(), upto=version)
-    index.made[History] = key, history
-    return history
-
-
-def _explain_parameter(finding: Finding, older: Sequence[Index], history: History) -> Finding:
-    """Return a finding of a wrong keyword with what the maintainers say takes its place."""
-    called = _KEYWORD.search(finding.name)
-    if called is None:
-        return finding
-    path, keyword = called[1], called[2]
-    documents = [
-        document
-        for name in dict.fromkeys((finding.path, path))
-        for index in older
-        for document in index.documents(index.find(name)[:_MOST_ITEMS])
-    ]
-    taken = _TAKEN.search(finding.message)
-    takes = set(taken[1].split(", ")) if taken is not None else set()
-    known = takes.union(*map(parameter_names, documents)) - {keyword}
-    texts = [each.text for each in documents]
-    found = history.successor_of_parameter(path, keyword, texts, known)
-    if found is None or not found.names:
-        return finding
-    # What the call takes is meant before whatever else the sentence names.
-    names = [each for each in found.names if each in takes] or list(found.names)
-    suggestions = tuple(dict.fromkeys((*names, *finding.suggestions)))[:MOST]
-    where = f"{found.origin} of {found.version}" if found.version else found.origin
-    said = finding.message.rstrip(".")
-    message = f"{said}; use {' or '.join(names)}, as the {where} says."
-    successor = names[0] if len(names) == 1 else ""
-    return replace(finding, suggestions=suggestions, message=message, successor=successor)
-
-
-def _pages(index: Index) -> list[Document]:
-    """Return the pages of a package, and its root module, which has what its code says."""
-    rows = [
-        row
-        for row, (kind, path) in enumerate(
-            zip(index.columns["kind"], index.columns["path"], strict=True)
-        )
-        if kind == "page" or (kind == "module" and "." not in str(path))
-    ]
-    return index.documents(rows) if rows else []
-
-
-class StowedCrates:
-    """Crates by the names that code uses.
-
-    Args:
-        library: stows what is asked for by version.
-        snapshots: what is stowed.
-        versions: by crate, as the caller gave them.
-        lockfile: the text of a ``Cargo.lock``; may be empty.
-        scan: what a project has, if one is looked into.
-        target: compilation target of their docs; empty for the server's own.
-    """
-
-    def __init__(
-        self,
-        library: Library,
-        snapshots: Snapshots,
-        versions: Mapping[str, str],
-        lockfile: str,
-        scan: Scan | None,
-        target: str = "",
-    ) -> None:
-        self._library = library
-        self._target = target
-        self._snapshots = snapshots
-        self._lock = parse(lockfile) if lockfile else None
-        self._versions = {_fold(name): (name, version) for name, version in versions.items()}
-        self._scan = scan
-        self._are_given = bool(lockfile or versions)
-        self._crates: dict[str, CrateNames | None] = {}
-        #: What could not be had, and why.
-        self.notices: list[str] = []
-        #: Versions that nobody asked for.
-        self.guessed: list[str] = []
-
-    def crate(self, name: str) -> CrateNames | None:
-        """Return the crate in the version that is meant; None where there is none at hand."""
-        if name not in self._crates:
-            self._crates[name] = self._find(name)
-        return self._crates[name]
-
-    def other_versions(self, name: str) -> Sequence[CrateNames]:
-        """Return further stowed versions, the newest first."""
-        here = self._crates.get(name)
-        if here is None:
-            return ()
-        source = here.index.snapshot.revision.source
-        of_package = self._snapshots.heads(source.kind, here.package)
-        heads = {e.source.version: e for e in of_package if e.source.target == source.target}
-        found: list[CrateNames] = []
-        for version in sorted(heads, key=Version.parse, reverse=True):
-            if version == here.version or not heads[version].snapshot_id:
-                continue
-            if (snapshot := self._snapshots.load(heads[version])) is not None:
-                found.append(CrateNames.of(self._library.index(snapshot)))
-            if len(found) == _MOST_OTHERS:
-                break
-        return found
-
-    def _find(self, name: str) -> CrateNames | None:
-        package, version = self._wanted(name)
-        if not version:
-            return None if self._are_given else self._stowed(name)
-        try:
-            stowed = self._library.crate(package, version, self._target)
-        except DocstowError as error:
-            self.notices.append(f"{package} {version}: {error}")
-            return None
-        return CrateNames.of(self._library.index(stowed.snapshot))
-
-    def _wanted(self, name: str) -> tuple[str, str]:
-        """Return the package and version that caller, lock file or project mean by a name."""
-        if (given := self._versions.get(_fold(name))) is not None:
-            return given
-        if self._lock is not None:
-            found = [each for each in self._lock.named(name) if each.source]
-            if found:
-                return found[0].name, self._lock.locked(name).version
-        if self._scan is not None:
-            package = self._scan.importing(name, "rust")
-            if package is not None and package.version:
-                return package.name, package.version
-        return name, ""
-
-    def _stowed(self, name: str) -> CrateNames | None:
-        """Return the best stowed version; no upstream learns the name."""
-        for spelling in dict.fromkeys((name, name.replace("_", "-"))):
-            stowed = self._library.stowed(spelling, "", self._target)
-            if stowed is not None:
-                self.guessed.append(f"{stowed.name} {stowed.version}")
-                return CrateNames.of(self._library.index(stowed.snapshot))
-        return None
-
-
-def _fold(name: str) -> str:
-    return name.replace("-", "_").lower()

@@ -17,7 +17,7 @@ from docstow.languages.shared.findings import Finding, Verdict
 from docstow.languages.typescript import check as javascript_code
 from docstow.languages.typescript.resolver import NodeResolver
 from docstow.runtime import Runtime
-from docstow.tools.check_code import StowedCrates
+from docstow.tools.verify_crates import StowedCrates
 from snippets import Snippet, load
 
 Verify = Callable[[str], Verdict]

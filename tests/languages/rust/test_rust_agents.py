@@ -11,7 +11,7 @@ import pytest
 from docstow.languages.rust import check as rust_code
 from docstow.languages.shared.findings import Finding, Verdict
 from docstow.runtime import Runtime
-from docstow.tools.check_code import StowedCrates
+from docstow.tools.verify_crates import StowedCrates
 from languages.check.test_rates import alarms, measured, no_alarm, wrong
 from snippets import load
 

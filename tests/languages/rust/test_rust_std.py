@@ -8,7 +8,7 @@ from docstow.languages.rust import check as rust_code
 from docstow.languages.rust.check.crate_items import standard
 from docstow.languages.rust.check.paths import MOST_EXPLAINED
 from docstow.languages.shared.findings import Finding, Verdict
-from docstow.tools.check_code import StowedCrates
+from docstow.tools.verify_crates import StowedCrates
 from languages.check.test_rates import alarms, measured, wrong
 from snippets import load
 

@@ -99,10 +99,13 @@ class Engines:
 
     Args:
         folder: where engines are installed; None for none at all.
+        builds: where packages may be built, which runs what they bring for that; None where the
+            operator has not turned that on.
     """
 
-    def __init__(self, folder: Path | None) -> None:
+    def __init__(self, folder: Path | None, builds: Path | None = None) -> None:
         self._folder = folder
+        self.builds = builds
         self._lock = threading.Lock()
         self._servers: OrderedDict[str, _Kept] = OrderedDict()
 

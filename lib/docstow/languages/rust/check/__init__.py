@@ -40,7 +40,7 @@ from docstow.languages.shared.findings import (
 )
 
 if TYPE_CHECKING:
-    from tree_sitter import Node, Tree
+    from tree_sitter import Node, Point, Tree
 
 #: Kinds whose items have no members.
 _VALUES = frozenset({"function", "macro", "attribute_macro", "derive_macro", "constant"})
@@ -274,17 +274,18 @@ class _Checker:
 
     def _arguments(self, tokens: Node, variables: VariableScopes, depth: int) -> bool:
         """Check the arguments of ``println!`` and the like; False where they are no expressions."""
-        tree = parse(f"fn f() {{ g({text_of(tokens)[1:-1]}); }}")
+        before = "fn f() { g("
+        tree = parse(f"{before}{text_of(tokens)[1:-1]}); }}")
         if tree.root_node.has_error:
             return False
         self._kept.append(tree)
-        before = self.report.row
-        self.report.row += tokens.start_point.row
+        outer = self.report.place
+        self.report.place = self.report.at(tokens.start_point, 1 - len(before))
         for child in tree.root_node.named_children:
             for each in child.named_children:
                 if each.type == "block":
                     self.walk(each, variables, depth + 1)
-        self.report.row = before
+        self.report.place = outer
         return True
 
 
@@ -476,8 +477,13 @@ class _Report:
         self._findings: list[Finding] = []
         self._missing: dict[str, None] = {}
         self._features: dict[str, dict[str, None]] = {}
-        #: The row of the code at which the text begins that is checked now.
-        self.row = 0
+        #: The row and column of the code at which the text begins that is checked now.
+        self.place = (0, 0)
+
+    def at(self, point: Point, further: int = 0) -> tuple[int, int]:
+        """Return the row and column of the code that are meant by those of the text."""
+        row, column = self.place
+        return row + point.row, point.column + further + (0 if point.row else column)
 
     def verdict(self) -> Verdict:
         """Return all that was added."""
@@ -501,11 +507,11 @@ class _Report:
             ]
             if extra and answer.status == "ok":
                 message = f"needs feature{'s' * (len(extra) > 1)} {', '.join(extra)}"
-        place = node.start_point
+        row, column = self.at(node.start_point)
         self._findings.append(
             Finding(
-                line=place.row + 1 + self.row,
-                column=place.column + 1,
+                line=row + 1,
+                column=column + 1,
                 name=name,
                 status=answer.status,
                 message=message,

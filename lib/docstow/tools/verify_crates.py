@@ -1,0 +1,140 @@
+"""Crates for ``verify_code``: the versions that are meant, and the check of code against them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from docstow.core.errors import DocstowError
+from docstow.core.versions import Version
+from docstow.languages.rust.cargo_lock import parse
+from docstow.languages.rust.check.crate_items import CrateNames
+
+if TYPE_CHECKING:
+    from docstow.languages.projects import Projects
+    from docstow.languages.shared.project import Scan
+    from docstow.library import Library
+    from docstow.store.snapshots import Snapshots
+
+#: Further versions of a crate that are looked into.
+_MOST_OTHERS = 3
+
+
+def cargo_project(projects: Projects | None, name: str, scan: Scan | None) -> Path | None:
+    """Return the folder of a project that Cargo has locked; None where there is none.
+
+    Args:
+        projects: those that may be looked into.
+        name: of the project, as for :meth:`Projects.get`.
+        scan: what was found in it, if anything was.
+    """
+    if projects is None:
+        return None
+    try:
+        root = projects.get(name).root
+    except DocstowError:
+        return None
+    environments = scan.environments if scan is not None else ()
+    places = [root / e.location for e in environments if e.ecosystem == "rust"]
+    folders = (each if each.is_dir() else each.parent for each in places)
+    whole = ("Cargo.toml", "Cargo.lock")
+    wanted = (e for e in (root, *folders) if all((e / file).is_file() for file in whole))
+    return next(wanted, None)
+
+
+class StowedCrates:
+    """Crates by the names that code uses.
+
+    Args:
+        library: stows what is asked for by version.
+        snapshots: what is stowed.
+        versions: by crate, as the caller gave them.
+        lockfile: the text of a ``Cargo.lock``; may be empty.
+        scan: what a project has, if one is looked into.
+        target: compilation target of their docs; empty for the server's own.
+    """
+
+    def __init__(
+        self,
+        library: Library,
+        snapshots: Snapshots,
+        versions: Mapping[str, str],
+        lockfile: str,
+        scan: Scan | None,
+        target: str = "",
+    ) -> None:
+        self._library = library
+        self._target = target
+        self._snapshots = snapshots
+        self._lock = parse(lockfile) if lockfile else None
+        self._versions = {_fold(name): (name, version) for name, version in versions.items()}
+        self._scan = scan
+        self._are_given = bool(lockfile or versions)
+        self._crates: dict[str, CrateNames | None] = {}
+        #: What could not be had, and why.
+        self.notices: list[str] = []
+        #: Versions that nobody asked for.
+        self.guessed: list[str] = []
+
+    def crate(self, name: str) -> CrateNames | None:
+        """Return the crate in the version that is meant; None where there is none at hand."""
+        if name not in self._crates:
+            self._crates[name] = self._find(name)
+        return self._crates[name]
+
+    def other_versions(self, name: str) -> Sequence[CrateNames]:
+        """Return further stowed versions, the newest first."""
+        here = self._crates.get(name)
+        if here is None:
+            return ()
+        source = here.index.snapshot.revision.source
+        of_package = self._snapshots.heads(source.kind, here.package)
+        heads = {e.source.version: e for e in of_package if e.source.target == source.target}
+        found: list[CrateNames] = []
+        for version in sorted(heads, key=Version.parse, reverse=True):
+            if version == here.version or not heads[version].snapshot_id:
+                continue
+            if (snapshot := self._snapshots.load(heads[version])) is not None:
+                found.append(CrateNames.of(self._library.index(snapshot)))
+            if len(found) == _MOST_OTHERS:
+                break
+        return found
+
+    def _find(self, name: str) -> CrateNames | None:
+        package, version = self._wanted(name)
+        if not version:
+            return None if self._are_given else self._stowed(name)
+        try:
+            stowed = self._library.crate(package, version, self._target)
+        except DocstowError as error:
+            self.notices.append(f"{package} {version}: {error}")
+            return None
+        return CrateNames.of(self._library.index(stowed.snapshot))
+
+    def _wanted(self, name: str) -> tuple[str, str]:
+        """Return the package and version that caller, lock file or project mean by a name."""
+        if (given := self._versions.get(_fold(name))) is not None:
+            return given
+        if self._lock is not None:
+            found = [each for each in self._lock.named(name) if each.source]
+            if found:
+                return found[0].name, self._lock.locked(name).version
+        if self._scan is not None:
+            package = self._scan.importing(name, "rust")
+            if package is not None and package.version:
+                return package.name, package.version
+        return name, ""
+
+    def _stowed(self, name: str) -> CrateNames | None:
+        """Return the best stowed version; no upstream learns the name."""
+        for spelling in dict.fromkeys((name, name.replace("_", "-"))):
+            stowed = self._library.stowed(spelling, "", self._target)
+            if stowed is not None:
+                self.guessed.append(f"{stowed.name} {stowed.version}")
+                return CrateNames.of(self._library.index(stowed.snapshot))
+        return None
+
+
+def _fold(name: str) -> str:
+    return name.replace("-", "_").lower()

@@ -13,6 +13,7 @@ from docstow.index.ranking import (
     Items,
     Matches,
     describe_candidates,
+    describe_items,
     feature_weights,
     score_candidates,
     twin_word,
@@ -55,12 +56,13 @@ MATCH = Matches(
 def describe(item: Items, terms: Collection[str]) -> dict[str, float]:
     """The features of one candidate that matches like any other."""
     return {
-        name: float(value) for name, (value,) in describe_candidates(item, MATCH, terms).items()
+        name: float(value)
+        for name, (value,) in describe_candidates(describe_items(item), MATCH, terms).items()
     }
 
 
 def score(item: Items) -> float:
-    (found,) = score_candidates(describe_candidates(item, MATCH, ["stow"]))
+    (found,) = score_candidates(describe_candidates(describe_items(item), MATCH, ["stow"]))
     return float(found)
 
 

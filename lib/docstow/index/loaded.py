@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -60,6 +61,65 @@ _PAGE_END = re.compile(
 
 #: The rows that hold a term, and the term's weight in each.
 Posting = tuple[NDArray[np.int32], NDArray[np.float32]]
+
+
+@dataclass(frozen=True, slots=True)
+class Vocabulary:
+    """Words among which a misspelt one is looked for.
+
+    Attributes:
+        words: themselves.
+        lengths: their numbers of characters.
+        letters: which letters each has, a bit for each; others than those of English share bits.
+    """
+
+    words: NDArray[np.object_]
+    lengths: NDArray[np.int64]
+    letters: NDArray[np.uint64]
+
+    @classmethod
+    def of(cls, words: Collection[str]) -> Vocabulary:
+        """Return the vocabulary of some words."""
+        return cls(
+            np.array(list(words), object),
+            np.array(list(map(len, words)), np.int64),
+            _letters(words),
+        )
+
+    def near(self, word: str, least: float) -> list[str]:
+        """Return the words that may be so similar to one: few others, in their order.
+
+        An edit changes two letters of a set of them at most, so that words with few letters in
+        common need no comparison.
+
+        Args:
+            word: to compare with.
+            least: similarity that is wanted: one less the share of characters to edit.
+        """
+        longer = np.maximum(self.lengths, len(word))
+        edits = longer * (1 - least) + _ROUNDING
+        unlike = np.bitwise_count(self.letters ^ _letters([word]))
+        near = (longer - np.minimum(self.lengths, len(word)) <= edits) & (unlike <= 2 * edits)
+        found: list[str] = self.words[near].tolist()
+        return found
+
+
+#: What a product of numbers may differ by from what it stands for.
+_ROUNDING = 1e-6
+
+
+def _letters(words: Collection[str]) -> NDArray[np.uint64]:
+    """Return a bit for each letter of each word, and one that all words have."""
+    if not words:
+        return np.zeros(0, np.uint64)
+    # The end of a line closes a word, so that none is empty.
+    joined = "".join([f"{word}\n" for word in words])
+    codes = np.frombuffer(joined.encode("utf-32-le", "surrogatepass"), "<u4").astype(np.uint64)
+    ends = np.cumsum([len(word) + 1 for word in words])
+    found: NDArray[np.uint64] = np.bitwise_or.reduceat(
+        np.uint64(1) << (codes & np.uint64(63)), ends - np.diff(ends, prepend=0)
+    )
+    return found
 
 
 class Index:
@@ -290,10 +350,9 @@ class Index:
         return self._postings.keys()
 
     @cached_property
-    def vocabularies(self) -> Sequence[tuple[NDArray[np.object_], NDArray[np.int64]]]:
-        """Titles as :func:`fold_title` spells them, then the terms; each with their lengths."""
-        words = [np.array(list(each), object) for each in (self.rows_by_title, self.terms)]
-        return [(each, np.array(list(map(len, each)), np.int64)) for each in words]
+    def vocabularies(self) -> Sequence[Vocabulary]:
+        """Titles as :func:`fold_title` spells them, then the terms."""
+        return [Vocabulary.of(each) for each in (self.rows_by_title, self.terms)]
 
     @cached_property
     def near_words(self) -> NearWords:
@@ -381,6 +440,11 @@ class Index:
             return []
         required: list[str] = self.attributes(row).get("features", [])
         return required
+
+    def is_deprecated(self, row: int) -> bool:
+        """Return whether an item says that it is deprecated."""
+        text = self.columns["attributes"][row]
+        return '"deprecated"' in text and self.attributes(row).get("deprecated") is not None
 
     # Rows by name
 

@@ -66,39 +66,43 @@ class NearWords:
         self._near = lru_cache(_KEPT_WORDS)(self._find_near)
         self._read = lru_cache(_KEPT_TEXTS)(self._read_text)
 
-    def in_texts(self, query: Sequence[str]) -> Floats:
-        """Return how much of a query the words of each row mean: shape ``(count,)``, 0 to 1.
+    def in_texts(self, query: Sequence[str], rows: NDArray[np.int64]) -> Floats:
+        """Return how much of a query the words of some rows mean: shape ``(rows,)``, 0 to 1.
 
         Args:
             query: its terms; a repeated one counts once.
+            rows: of the index.
         """
         terms = list(dict.fromkeys(query))
-        total = np.zeros(self._count, np.float32)
+        total = np.zeros(len(rows), np.float32)
         for term, share in zip(terms, self._shares(terms), strict=True):
-            rows, values = self._near(term)
+            holding, values = self._near(term)
             best = np.zeros(self._count, np.float32)
-            best[rows] = values
-            total += share * best
+            best[holding] = values
+            total += share * best[rows]
         return total
 
-    def in_names(self, query: Sequence[str], names: Sequence[str]) -> Floats:
-        """Return how much of a query the words of each name mean: shape ``(names,)``, 0 to 1.
+    def in_names_and_summaries(
+        self, query: Sequence[str], names: Sequence[str], summaries: Sequence[str]
+    ) -> tuple[Floats, Floats]:
+        """Return how much of a query the words of each name and of each sentence mean: 0 to 1.
 
-        Similarities are cubed, so that only close words count.
+        Similarities to words of names are cubed, so that only close words count. Those to words of
+        sentences count as they are: an author says the same in other words. Of a long sentence the
+        first :data:`_MOST_WORDS` words count.
 
         Args:
             query: its terms; a repeated one counts once.
             names: of items of the index.
+            summaries: theirs.
         """
-        return self._in_words(query, names, 3)
-
-    def in_summaries(self, query: Sequence[str], summaries: Sequence[str]) -> Floats:
-        """Return how much of a query the words of each sentence mean, as :meth:`in_names` does.
-
-        Similarities count as they are: an author says the same in other words. Of a long sentence
-        the first :data:`_MOST_WORDS` words count.
-        """
-        return self._in_words(query, summaries, 1)
+        terms = list(dict.fromkeys(query))
+        if not terms or not (names or summaries):
+            return np.zeros(len(names), np.float32), np.zeros(len(summaries), np.float32)
+        best = self._best(terms, [*map(self._read, names), *map(self._read, summaries)])
+        shares = self._shares(terms)
+        of_names, of_summaries = best[:, : len(names)], best[:, len(names) :]
+        return shares @ of_names**3, shares @ np.ascontiguousarray(of_summaries)
 
     def read(self, words: Iterable[str]) -> NDArray[np.int32]:
         """Return the numbers of terms; those that are not of the index have the same one."""
@@ -106,25 +110,23 @@ class NearWords:
         return np.array([self._numbers.get(word, other) for word in words], np.int32)
 
     def in_read(self, query: Sequence[str], texts: Sequence[NDArray[np.int32]]) -> Floats:
-        """Return how much of a query the words of each text mean, as :meth:`in_summaries` does.
+        """Return how much of a query the words of each text mean: shape ``(texts,)``, 0 to 1.
 
         Args:
             query: its terms; a repeated one counts once.
             texts: as :meth:`read` gives them, none of them empty.
         """
-        return self._in_numbers(query, texts, 1)
-
-    def _in_words(self, query: Sequence[str], texts: Sequence[str], power: int) -> Floats:
-        return self._in_numbers(query, list(map(self._read, texts)), power)
-
-    def _in_numbers(
-        self, query: Sequence[str], held: Sequence[NDArray[np.int32]], power: int
-    ) -> Floats:
         terms = list(dict.fromkeys(query))
-        if not terms or not held:
-            return np.zeros(len(held), np.float32)
-        flat = np.concatenate(held)
-        begins = np.cumsum([0, *map(len, held[:-1])])
+        if not terms or not texts:
+            return np.zeros(len(texts), np.float32)
+        found: Floats = self._shares(terms) @ self._best(terms, texts)
+        return found
+
+    def _best(self, terms: Sequence[str], texts: Sequence[NDArray[np.int32]]) -> Floats:
+        """Return how like the nearest word of each text is to each term: (terms, texts)."""
+        flat = np.concatenate(texts)
+        begins = np.zeros(len(texts), np.int64)
+        np.cumsum([len(each) for each in texts[:-1]], out=begins[1:])
         places = self._places[flat]
         similarities = np.empty((len(terms), len(flat)), np.float32)
         for row, term in zip(similarities, terms, strict=True):
@@ -133,8 +135,7 @@ class NearWords:
             if number is not None and self._places[number] == len(self._known):
                 row[flat == number] = 1.0
         best: Floats = np.maximum.reduceat(similarities, begins, axis=1)
-        found: Floats = (self._shares(terms) @ best**power).astype(np.float32)
-        return found
+        return best
 
     def _shares(self, terms: Sequence[str]) -> Floats:
         """Return what each term of a query means of the whole."""

@@ -33,12 +33,14 @@ def top(scores: NDArray[Any], k: int) -> NDArray[np.int64]:
     k = min(k, len(scores))
     if k <= 0:
         return np.empty(0, dtype=np.int64)
-    threshold = np.partition(scores, len(scores) - k)[len(scores) - k]
+    if k == len(scores):
+        return (-scores).argsort(kind="stable")
+    parted = scores.copy()
+    parted.partition(len(scores) - k)
     # argpartition alone would choose freely among the rows that tie at the threshold.
-    above = np.flatnonzero(scores > threshold)
-    level = np.flatnonzero(scores == threshold)[: k - len(above)]
-    best = above[np.argsort(-scores[above], kind="stable")]
-    return np.concatenate([best, level]).astype(np.int64)
+    rows = (scores >= parted[len(scores) - k]).nonzero()[0]
+    best: NDArray[np.int64] = rows[(-scores[rows]).argsort(kind="stable")[:k]]
+    return best
 
 
 def top_allowed(scores: NDArray[Any], allowed: NDArray[np.bool_], k: int) -> NDArray[np.int64]:
@@ -49,7 +51,7 @@ def top_allowed(scores: NDArray[Any], allowed: NDArray[np.bool_], k: int) -> NDA
         allowed: shape ``(n,)``; other rows are left out.
         k: how many rows are wanted.
     """
-    rows = np.flatnonzero(allowed)
+    rows = allowed.nonzero()[0]
     best: NDArray[np.int64] = rows[top(scores[rows], k)]
     return best
 
@@ -65,11 +67,15 @@ def best_passages(
         best: each document's best score.
         rows: of documents.
     """
-    begins, sizes = first[rows], np.diff(first, append=len(scores))[rows]
-    numbers = np.repeat(np.arange(len(rows)), sizes)
-    passages = np.arange(len(numbers)) + (begins - np.cumsum(sizes) + sizes)[numbers]
-    found = np.flatnonzero(scores[passages] == best[rows][numbers])
-    firsts = np.diff(numbers[found], prepend=-1) > 0
+    begins = first[rows]
+    last = rows + 1 == len(first)
+    sizes = np.where(last, len(scores), first[np.where(last, rows, rows + 1)]) - begins
+    numbers = np.arange(len(rows)).repeat(sizes)
+    passages = np.arange(len(numbers)) + (begins - sizes.cumsum() + sizes)[numbers]
+    found = (scores[passages] == best[rows][numbers]).nonzero()[0]
+    of = numbers[found]
+    firsts = np.ones(len(of), np.bool_)
+    np.not_equal(of[1:], of[:-1], out=firsts[1:])
     chosen: NDArray[np.int64] = passages[found[firsts]]
     return chosen
 
@@ -153,12 +159,18 @@ _GROUP_NAMES = tuple(sorted(set(_KIND_GROUPS.values())))
 
 _GROUP_NUMBERS = {name: number for number, name in enumerate(_GROUP_NAMES)}
 
-#: Features that depend on the item alone, but for ``twin``.
-ITEM_FEATURES = (
+_GROUP_FEATURES = tuple(f"is_{name}" for name in _GROUP_NAMES)
+
+_ALL_GROUPS = np.arange(len(_GROUP_NAMES), dtype=np.int8)[:, np.newaxis]
+
+#: What is known of items whatever is asked; of ``twin`` it is the word.
+_FACTS = (
     *("depth", "in_degree", "members", "length", "bare", "example"),
     *("deprecated", "twin", "of_trait"),
-    *(f"is_{name}" for name in _GROUP_NAMES),
 )
+
+#: Features that depend on the item alone, but for ``twin``.
+ITEM_FEATURES = (*_FACTS, *_GROUP_FEATURES)
 
 # Words that make a variant of an item when they begin or end its name: `get_mut` beside `get`.
 _ENDINGS = ("mut", "ref", "unchecked", "exact", "raw", "owned", "once", "with", "by", "opt")
@@ -170,7 +182,7 @@ _BEGINNINGS = ("try", "blocking", "poll", "unchecked", "into")
 
 @dataclass(frozen=True, slots=True)
 class Items:
-    """The facts of candidates that ranking weighs, one entry for each; all are known when stowed.
+    """The facts of items that ranking weighs, one entry for each; all are known when stowed.
 
     Attributes:
         kinds: the documents' kinds.
@@ -197,6 +209,56 @@ class Items:
     deprecated: NDArray[Any]
     twins: Sequence[str]
     of_trait: NDArray[Any]
+
+
+@dataclass(frozen=True, slots=True)
+class DescribedItems:
+    """What ranking weighs of items whatever is asked, one entry for each.
+
+    Attributes:
+        titles: the last names.
+        facts: a row for each of :data:`_FACTS`; ``twin`` has the numbers of words.
+        groups: numbers of the kinds' groups; -1 for a kind that is of none.
+        twin_words: the words that make them variants, by number, the empty one first.
+    """
+
+    titles: NDArray[np.object_]
+    facts: Floats
+    groups: NDArray[np.int8]
+    twin_words: Sequence[str]
+
+    def take(self, rows: NDArray[np.int64]) -> DescribedItems:
+        """Return some of the items."""
+        return DescribedItems(
+            self.titles[rows],
+            self.facts[:, rows],
+            self.groups[rows],
+            self.twin_words,
+        )
+
+
+def describe_items(items: Items) -> DescribedItems:
+    """Work out what of items is the same for every query."""
+    words = ["", *sorted(set(items.twins) - {""})]
+    numbers = {word: number for number, word in enumerate(words)}
+    facts = (
+        [depth(path) for path in items.paths],
+        np.log1p(items.in_degree.astype(np.float64)),
+        np.log1p(items.members.astype(np.float64)),
+        np.log1p(items.length.astype(np.float64)),
+        items.bare,
+        items.example,
+        items.deprecated,
+        [numbers[twin] for twin in items.twins],
+        items.of_trait,
+    )
+    groups = {kind: _GROUP_NUMBERS[group] for kind, group in _KIND_GROUPS.items()}
+    return DescribedItems(
+        np.array(items.titles, np.object_),
+        np.array(facts, np.float64),
+        np.array([groups.get(kind, -1) for kind in items.kinds], np.int8),
+        words,
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,7 +324,7 @@ def twin_word(title: str, siblings: Collection[str]) -> str:
 
 
 def describe_candidates(
-    items: Items, matches: Matches, terms: Collection[str]
+    items: DescribedItems, matches: Matches, terms: Collection[str]
 ) -> dict[str, Floats]:
     """Return every feature of candidates by name, each of shape ``(candidates,)``.
 
@@ -273,7 +335,7 @@ def describe_candidates(
     """
     return {
         **_match_features(matches),
-        **_title_features(items.titles, frozenset(terms)),
+        **_title_features(items.titles.tolist(), frozenset(terms)),
         **_item_features(items, terms),
     }
 
@@ -316,9 +378,13 @@ def _title_features(titles: Sequence[str], terms: frozenset[str]) -> dict[str, F
     parts = [_title_parts(title) for title in titles]
     words = np.array([len(each) for each in parts], np.float64)
     counts = np.maximum(words, 1)
+    asked, related = np.zeros(len(parts)), np.zeros(len(parts))
+    for place, each in enumerate(parts):
+        if not each.isdisjoint(wider):
+            asked[place], related[place] = len(each & terms), len(each & wider)
     return {
-        "title_asked": np.array([len(each & terms) for each in parts]) / counts,
-        "title_related": np.array([len(each & wider) for each in parts]) / counts,
+        "title_asked": asked / counts,
+        "title_related": related / counts,
         "title_words": words,
     }
 
@@ -335,23 +401,14 @@ def _related_to(terms: frozenset[str]) -> frozenset[str]:
     return frozenset(each for term in terms for each in related_terms(term))
 
 
-def _item_features(items: Items, terms: Collection[str]) -> dict[str, Floats]:
+def _item_features(items: DescribedItems, terms: Collection[str]) -> dict[str, Floats]:
     asked = set(terms)
     # A query that has the word asks for the variant.
-    unasked = [twin != "" and asked.isdisjoint(bm25.tokens(twin)) for twin in items.twins]
-    groups = np.array([_GROUP_NUMBERS.get(_KIND_GROUPS.get(kind, ""), -1) for kind in items.kinds])
-    return {
-        "depth": np.array([depth(path) for path in items.paths], np.float64),
-        "in_degree": np.log1p(items.in_degree.astype(np.float64)),
-        "members": np.log1p(items.members.astype(np.float64)),
-        "length": np.log1p(items.length.astype(np.float64)),
-        "bare": items.bare.astype(np.float64),
-        "example": items.example.astype(np.float64),
-        "deprecated": items.deprecated.astype(np.float64),
-        "twin": np.array(unasked, np.float64),
-        "of_trait": items.of_trait.astype(np.float64),
-        **{f"is_{name}": 1.0 * (groups == number) for name, number in _GROUP_NUMBERS.items()},
-    }
+    unasked = [word != "" and asked.isdisjoint(bm25.tokens(word)) for word in items.twin_words]
+    features = dict(zip(_FACTS, items.facts, strict=True))
+    features["twin"] = np.array(unasked, np.float64)[features["twin"].astype(np.int64)]
+    groups = (items.groups == _ALL_GROUPS).astype(np.float64)
+    return features | dict(zip(_GROUP_FEATURES, groups, strict=True))
 
 
 #: Weight of a name that the query spells: no other feature outweighs it.
@@ -377,7 +434,9 @@ def score_candidates(features: Mapping[str, Floats], language: Spelling = RUST) 
     """Return the weighted sum of each candidate's features, shape ``(candidates,)``."""
     weights = feature_weights(language)
     known = [name for name in features if name in weights]
-    return np.array([weights[name] for name in known]) @ np.stack([features[n] for n in known])
+    described = np.array([features[name] for name in known])
+    scores: Floats = np.array([weights[name] for name in known]) @ described
+    return scores
 
 
 @cache

@@ -337,6 +337,8 @@ def _re_exported(index: Index, row: int) -> list[Member]:
 
 def _traits(index: Index, path: str) -> Traits:
     table, chosen = index.relations, index.relation_rows.get(path, [])
+    if not chosen:
+        return Traits()
     own: Counter[str] = Counter()
     derefs, lacking, further = set(), set(), 0
     conditions: dict[str, list[str]] = {}

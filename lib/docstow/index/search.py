@@ -19,6 +19,7 @@ from docstow.index.guide_mentions import find_guide_mentions
 from docstow.index.loaded import Index, fold_title
 from docstow.index.lookup import of_kinds
 from docstow.index.ranking import (
+    DescribedItems,
     Floats,
     Items,
     Matches,
@@ -26,6 +27,7 @@ from docstow.index.ranking import (
     best_passages,
     calibrate,
     describe_candidates,
+    describe_items,
     feature_weights,
     score_candidates,
     top_allowed,
@@ -51,8 +53,8 @@ ITEM_SCALE = Scale(7.95, 1.74)
 ACROSS_SCALE = Scale(5.72, 0.83)
 
 #: A word that the crate does not have is read as the nearest one that it has, from this
-#: similarity on: 0 to 100, by rapidfuzz's Damerau-Levenshtein ratio.
-_LEAST_SIMILARITY = 80.0
+#: similarity on: 0 to 1, by rapidfuzz's Damerau-Levenshtein ratio.
+_LEAST_SIMILARITY = 0.8
 
 #: A name of more words than this and one is rare; a question that short is not.
 _MOST_SPACES = 2
@@ -181,36 +183,45 @@ def find_candidates(
     query = _correct_spelling(index, query)
     terms = index.profile.query_terms(query)
     passing = filters.match(index)
+    everything = bool(passing.all())
+
+    def allowed(scores: NDArray[np.float32]) -> NDArray[np.float32]:
+        return scores if everything else np.where(passing, scores, 0)
+
     similarity = np.zeros(len(index.passages["document"]), np.float32)
     if embedder is not None:
         similarity = index.matrix @ embedder.embed_query(query)
     vector = np.maximum.reduceat(similarity, index.first_passage)
-    keyword = np.where(passing, bm25.score(index.postings, terms, len(index)), 0)
-    anchor = np.where(passing, bm25.score(index.anchor_postings, terms, len(index)), 0)
-    akin = np.where(passing, related.score(index.postings, terms, len(index)), 0)
+    keyword = allowed(bm25.score(index.postings, terms, len(index)))
+    anchor = allowed(bm25.score(index.anchor_postings, terms, len(index)))
+    akin = allowed(related.score(index.postings, terms, len(index)))
     mentioned = {
         row: near for row, near in find_guide_mentions(index, similarity).items() if passing[row]
     }
     named = {row: quality for row, quality in _find_named(index, query).items() if passing[row]}
     lists = {
-        "keyword": top_allowed(keyword, passing & (keyword > 0), _ITEM_DEPTH),
+        "keyword": top_allowed(keyword, keyword > 0, _ITEM_DEPTH),
         "vector": top_allowed(vector, passing & (vector != 0), _ITEM_DEPTH),
-        "anchor": top_allowed(anchor, passing & (anchor > 0), _ANCHOR_DEPTH),
-        "related": top_allowed(akin, passing & (akin > 0), _ITEM_DEPTH),
+        "anchor": top_allowed(anchor, anchor > 0, _ANCHOR_DEPTH),
+        "related": top_allowed(akin, akin > 0, _ITEM_DEPTH),
         "guide_mention": _best(mentioned)[:_ITEM_DEPTH],
         "name": _best(named),
     }
-    rows = np.unique(np.concatenate(list(lists.values())))
+    listed = np.zeros(len(index), np.bool_)
+    for each in lists.values():
+        listed[each] = True
+    rows = listed.nonzero()[0]
     ranks = {name: _ranks(each, rows) for name, each in lists.items()}
-    items = _items(index, rows)
-    text_near, none = np.zeros(len(index), np.float32), np.zeros(len(rows), np.float32)
-    names_near, summaries_near, leaders = none, none, none
+    items = _described(index).take(rows)
+    none = np.zeros(len(rows), np.float32)
+    text_near, names_near, summaries_near, leaders = none, none, none, none
     if not index.language.packaged:
         # For packages they add nothing to related words, and cost as much as all the rest.
-        text_near = index.near_words.in_texts(terms)
-        names_near = index.near_words.in_names(terms, items.titles)
-        summaries = index.columns["summary"][rows].tolist()
-        summaries_near = index.near_words.in_summaries(terms, summaries)
+        near = index.near_words
+        text_near = near.in_texts(terms, rows)
+        names_near, summaries_near = near.in_names_and_summaries(
+            terms, items.titles.tolist(), index.columns["summary"][rows].tolist()
+        )
         if embedder is not None:
             leaders = _near_leaders(index, rows, vector, keyword, similarity)
     best = [float(each.max(initial=0.0)) for each in (keyword, vector, akin)]
@@ -222,7 +233,7 @@ def find_candidates(
         cosine_best=best[1],
         vector_rank=ranks["vector"],
         anchor=anchor[rows].astype(np.float64),
-        text_near=text_near[rows].astype(np.float64),
+        text_near=text_near.astype(np.float64),
         name_near=names_near.astype(np.float64),
         summary_near=summaries_near.astype(np.float64),
         leaders=leaders.astype(np.float64),
@@ -301,15 +312,12 @@ def _nearest_word(index: Index, word: str) -> str:
     from rapidfuzz import process
     from rapidfuzz.distance import DamerauLevenshtein
 
-    for words, lengths in index.vocabularies:
-        # Words as unlike in length as this are too unlike in any case; most are.
-        longer, shorter = np.maximum(lengths, len(word)), np.minimum(lengths, len(word))
-        likely = np.flatnonzero(100 * shorter >= _LEAST_SIMILARITY * longer)
+    for vocabulary in index.vocabularies:
         found = process.extractOne(
             word,
-            words[likely].tolist(),
+            vocabulary.near(word, _LEAST_SIMILARITY),
             scorer=DamerauLevenshtein.normalized_similarity,
-            score_cutoff=_LEAST_SIMILARITY / 100,
+            score_cutoff=_LEAST_SIMILARITY,
         )
         if found is not None:
             return str(found[0])
@@ -357,25 +365,33 @@ def _find_ending(index: Index, tail: str) -> tuple[int, ...]:
     )
 
 
-def _items(index: Index, rows: NDArray[np.int64]) -> Items:
-    names = ("kind", "path", "title", "summary", "twin")
-    kinds, paths, titles, summaries, twins = (index.columns[name][rows].tolist() for name in names)
+def _described(index: Index) -> DescribedItems:
+    """Return what ranking weighs of all items whatever is asked; it is kept with the index."""
+    found: DescribedItems | None = index.made.get(describe_items)
+    if found is None:
+        found = index.made[describe_items] = describe_items(_items(index))
+    return found
+
+
+def _items(index: Index) -> Items:
+    columns = index.columns
+    summaries, titles = columns["summary"].tolist(), columns["title"].tolist()
     bare = np.array([not summary for summary in summaries], np.bool_)
     if index.language.packaged:
         # Names often say all there is to say, and say it without documentation.
         bare &= np.array([not title for title in titles], np.bool_)
     return Items(
-        kinds=kinds,
-        paths=paths,
+        kinds=columns["kind"].tolist(),
+        paths=columns["path"].tolist(),
         titles=titles,
         bare=bare,
-        in_degree=index.columns["in_degree"][rows],
-        members=index.columns["members"][rows],
-        length=index.columns["length"][rows],
-        example=index.columns["examples"][rows] > 0,
-        deprecated=index.columns["deprecated"][rows],
-        twins=twins,
-        of_trait=index.columns["of_trait"][rows],
+        in_degree=columns["in_degree"],
+        members=columns["members"],
+        length=columns["length"],
+        example=columns["examples"] > 0,
+        deprecated=columns["deprecated"],
+        twins=columns["twin"].tolist(),
+        of_trait=columns["of_trait"],
     )
 
 

@@ -167,7 +167,9 @@ _Scored = tuple[int, float]
 
 
 @dataclass(frozen=True, slots=True)
-class _Ranked:
+class Ranked:
+    """A row of a table, its document and its score."""
+
     index: Index
     row: int
     document: int
@@ -206,7 +208,7 @@ def search_pages(
     if not tables or limit < 1:
         return []
     found = _match(tables, embedder, query, mode)
-    ranked = _rank_chunks(found) if len(found.lists) > 1 else _rank_fused(found)
+    ranked = _rank_chunks(found) if len(found.lists) > 1 else _rank_fused(found, None)
     ranked = _below_listed(found, ranked)
     if len(tables) > 1:
         ranked = _without_copies(found, ranked, limit)
@@ -235,6 +237,38 @@ def search_examples(
         mode: as for :func:`search_pages`.
         filters: which pages they may be from.
     """
+    return [
+        ExampleHit(
+            **_describe_document(found),
+            row=found.document,
+            score=found.score,
+            language=str(found.index.examples["language"][found.row]),
+            context=str(found.index.examples["context"][found.row]),
+            code=str(found.index.examples["code"][found.row]),
+        )
+        for found in rank_examples(
+            indexes,
+            embedder,
+            query,
+            limit=limit,
+            languages=languages,
+            mode=mode,
+            filters=filters,
+        )
+    ]
+
+
+def rank_examples(
+    indexes: Sequence[Index],
+    embedder: Embedder | None,
+    query: str,
+    *,
+    limit: int,
+    languages: Collection[str] = (),
+    mode: Mode = "hybrid",
+    filters: PageFilters | None = None,
+) -> list[Ranked]:
+    """Return the rows of the best code blocks, as :func:`search_examples` does the blocks."""
     tables = []
     for index in indexes:
         documents = index.examples["document"]
@@ -255,17 +289,7 @@ def search_examples(
     if not tables or limit < 1:
         return []
     matches = _match(tables, embedder, query, mode)
-    return [
-        ExampleHit(
-            **_describe_document(found),
-            row=found.document,
-            score=found.score,
-            language=str(found.index.examples["language"][found.row]),
-            context=str(found.index.examples["context"][found.row]),
-            code=str(found.index.examples["code"][found.row]),
-        )
-        for found in matches.locate(_rank_fused(matches)[:limit])
-    ]
+    return matches.locate(_rank_fused(matches, limit))
 
 
 def _passing_pages(index: Index, filters: PageFilters, query: str) -> NDArray[np.bool_]:
@@ -320,14 +344,14 @@ class _Matches:
     terms: Sequence[str]
     lists: Sequence[NDArray[np.int64]]
 
-    def locate(self, ranked: Sequence[_Scored]) -> list[_Ranked]:
+    def locate(self, ranked: Sequence[_Scored]) -> list[Ranked]:
         """Return the rows at places, with their scores."""
         places = [place for place, _ in ranked]
         numbers = np.searchsorted(self.starts, places, side="right") - 1
         found = []
         for number, (place, score) in zip(numbers.tolist(), ranked, strict=True):
             table, row = self.tables[number], place - int(self.starts[number])
-            found.append(_Ranked(table.index, row, int(table.documents[row]), score))
+            found.append(Ranked(table.index, row, int(table.documents[row]), score))
         return found
 
     @cached_property
@@ -367,8 +391,8 @@ def _match(tables: Sequence[_Table], embedder: Embedder | None, query: str, mode
     return _Matches(tables, starts, comparable, allowed, keyword, cosine, vector, terms, lists)
 
 
-def _rank_fused(found: _Matches) -> list[_Scored]:
-    """Return the rows of all lists, best first, by reciprocal rank fusion (k = 60)."""
+def _rank_fused(found: _Matches, limit: int | None) -> list[_Scored]:
+    """Return the first rows of all lists, best first, by reciprocal rank fusion (k = 60)."""
     profile = found.tables[0].index.profile
     fused = reciprocal_rank_fusion(found.lists)
     pages = found.pages[[place for place, _ in fused]].tolist() if fused else []
@@ -376,12 +400,14 @@ def _rank_fused(found: _Matches) -> list[_Scored]:
     ranked: list[_Scored] = []
     seen: dict[int, int] = {}
     for page, (place, score) in zip(pages, fused, strict=True):
+        if share == 1 and len(ranked) == limit:
+            return ranked  # no score changes, so that none of the others comes before these
         before = seen.get(page, 0)
         if before < most:
             ranked.append((place, score * share**before if before else score))
         seen[page] = before + 1
     # Sorting keeps the order of equals, in reverse as well.
-    return sorted(ranked, key=itemgetter(1), reverse=True)
+    return sorted(ranked, key=itemgetter(1), reverse=True)[:limit]
 
 
 @dataclass(frozen=True, slots=True)
@@ -543,7 +569,7 @@ def _without_copies(found: _Matches, ranked: Sequence[_Scored], limit: int) -> l
     return [(ranked[original][0], ranked[best][1]) for best, original in drop_copies(texts, limit)]
 
 
-def _chunk_text(found: _Ranked) -> ChunkText:
+def _chunk_text(found: Ranked) -> ChunkText:
     table = found.index.passages
     return ChunkText(
         (id(found.index), found.document),
@@ -579,7 +605,7 @@ def _stem_beginnings(query: str) -> list[str]:
     return [term[:-1] if len(term) > 3 and term[-1] in "ey" else term for term in terms]
 
 
-def _chunk_hit(found: _Ranked, beginnings: Collection[str]) -> ChunkHit:
+def _chunk_hit(found: Ranked, beginnings: Collection[str]) -> ChunkHit:
     """Return a chunk as a hit; without a snippet if there are no words that it should have."""
     chunks = found.index.passages
     described = _describe_document(found)
@@ -595,7 +621,7 @@ def _chunk_hit(found: _Ranked, beginnings: Collection[str]) -> ChunkHit:
     )
 
 
-def _describe_document(found: _Ranked) -> dict[str, str]:
+def _describe_document(found: Ranked) -> dict[str, str]:
     """Return what a hit says of its document."""
     columns = found.index.columns
     return {

@@ -11,6 +11,7 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from docstow.text import parsing
 from docstow.text.markdown import Piece, block_language, pieces, visible_lines
@@ -402,7 +403,7 @@ def snippet(
     if len(text) <= size:
         return text
     start, end = _best_window(
-        text, snippet_windows(text, size) if windows is None else windows, terms
+        text, _known_windows(text, size) if windows is None else windows, terms
     )
     lead = "" if _is_border(text, start) else _ELLIPSIS
     tail = "" if _is_border(text, end) else _ELLIPSIS
@@ -422,6 +423,10 @@ def snippet_windows(text: str, size: int = 280) -> list[tuple[int, int]]:
         for start, _ in spans
         if not start or len(text) - start >= shortest
     ]
+
+
+#: The same passages answer many questions.
+_known_windows = lru_cache(512)(snippet_windows)
 
 
 def _best_window(

@@ -615,7 +615,7 @@ def shortened(text: str, most: int) -> str:
 
 def json_size(value: Any) -> int:
     """Return how many characters a value takes in an answer."""
-    return len(json.dumps(value, separators=(",", ":"), ensure_ascii=False))
+    return len(_compact(value))
 
 
 def fit(text: str, size: int) -> str:
@@ -624,7 +624,7 @@ def fit(text: str, size: int) -> str:
     Where it is cut it ends in ``[…]``; line ends and quotes take two characters.
     """
     shown, most = text, size
-    while json_size(shown) > size and most > _SHORTEST_TEXT:
+    while (len(shown) > size or json_size(shown) > size) and most > _SHORTEST_TEXT:
         most = most * 9 // 10
         shown = part(text, 0, most).text.rstrip() + _CUT
     return shown

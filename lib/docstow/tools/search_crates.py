@@ -213,7 +213,7 @@ def _explain_nothing(index: Index, name: str, filters: ItemFilters) -> str:
 
 
 def _describe_hit(index: Index, hit: Hit, *, explain: bool) -> dict[str, Any]:
-    attributes = index.attributes(index.row(hit.path, hit.kind))
+    row = index.row(hit.path, hit.kind)
     result: dict[str, Any] = {
         "score": round(hit.score, 5),
         "item_path": hit.path,
@@ -222,9 +222,9 @@ def _describe_hit(index: Index, hit: Hit, *, explain: bool) -> dict[str, Any]:
         "snippet": hit.snippet,
         "url": hit.url,
     }
-    if attributes.get("features"):
-        result["features"] = attributes["features"]
-    if attributes.get("deprecated") is not None:
+    if features := index.features(row):
+        result["features"] = features
+    if index.is_deprecated(row):
         result["deprecated"] = True
     if explain:
         result["explanation"] = dict(hit.details)
@@ -347,15 +347,15 @@ def _shows(markdown: str, snippet: str) -> bool:
 
 def find_example(index: Index, embedder: Embedder | None, query: str, item: Hit) -> str:
     """Return the code block that suits a query best, of an item or else with its name; or none."""
-    from docstow.index.search_pages import search_examples
+    from docstow.index.search_pages import rank_examples
 
-    row = index.row(item.path, item.kind)
-    found = search_examples([index], embedder, query, limit=_MOST_EXAMPLES)
-    if own := next((each.code for each in found if each.row == row), ""):
+    row, codes = index.row(item.path, item.kind), index.examples["code"]
+    found = rank_examples([index], embedder, query, limit=_MOST_EXAMPLES)
+    if own := next((str(codes[each.row]) for each in found if each.document == row), ""):
         return own
     name = re.compile(rf"\b{re.escape(item.title)}\b")
     # Most do not have it in any form, which a plain search tells many times faster.
-    naming = (each.code for each in found if item.title in each.code)
+    naming = (code for each in found if item.title in (code := str(codes[each.row])))
     return next(filter(name.search, naming), "")
 
 

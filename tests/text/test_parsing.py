@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from docstow.text import parsing
@@ -147,6 +148,48 @@ lines = st.lists(
     ),
     max_size=40,
 ).map("".join)
+
+
+plain = st.lists(
+    st.sampled_from(
+        [
+            *(
+                "a",
+                "é",
+                " b c",
+                "(d)",
+                "1. ",
+                ": ",
+                "= ",
+                "- ",
+                "\n",
+                "\n",
+                "\n\n",
+                "`x`",
+                "`*y z`",
+            ),
+            *("*", "*e f*", "[g `h`](u#v)", "[i](https://j.k/l_m_n)", "`", "[", "_", "\t"),
+        ]
+    ),
+    max_size=12,
+).map("".join)
+
+
+def test_plain_paragraphs_are_read_without_the_parser(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(parsing, "_events", None)
+    assert parse("One [`a`](b)\nis here.\n\n*All of it.*") == (
+        Block(PARAGRAPH, 0, 2, 0, "One `a` is here."),
+        Block(PARAGRAPH, 3, 4, 0, "All of it."),
+    )
+
+
+@given(plain)
+@example("The `a` of b:\nsee [x `c`](https://a.b/c_d_e).\n\n*This needs `F`, `G`.*\n")
+def test_plain_paragraphs_are_those_of_the_parser(text: str) -> None:
+    quick = parse.__wrapped__(text)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(parsing, "_PLAIN", re.compile(r"(?!)"))
+        assert quick == parse.__wrapped__(text)
 
 
 @given(lines)

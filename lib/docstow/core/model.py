@@ -12,6 +12,9 @@ from types import MappingProxyType
 from typing import Any
 
 NO_ATTRIBUTES: Mapping[str, Any] = MappingProxyType({})
+# Made once, as a document's digest needs them: what json.dumps gives.
+_sorted_json = json.JSONEncoder(sort_keys=True).encode
+_quoted = json.encoder.encode_basestring_ascii
 #: The kind of crates from docs.rs.
 CRATE = "crate"
 #: The kind of crates that were ingested from a file.
@@ -122,8 +125,8 @@ class Document:
     def digest(self) -> str:
         """Return the SHA-256 in hex over all fields."""
         fields = [self.path, self.kind, self.title, self.signature, self.text, self.url]
-        fields += [self.parent, json.dumps(dict(self.attributes), sort_keys=True)]
-        return hashlib.sha256(json.dumps(fields).encode()).hexdigest()
+        fields += [self.parent, _sorted_json(dict(self.attributes))]
+        return hashlib.sha256(f"[{', '.join(map(_quoted, fields))}]".encode()).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)

@@ -255,7 +255,8 @@ def batches(lengths: Sequence[int], words: Sequence[int], most: int) -> Iterator
 
 def _padded(ids: Sequence[Sequence[int]]) -> NDArray[np.int64]:
     """Return token lists as one matrix, 0 after the end of each."""
-    matrix = np.zeros((len(ids), max(map(len, ids))), dtype=np.int64)
-    for row, each in enumerate(ids):
-        matrix[row, : len(each)] = each
+    lengths = np.fromiter(map(len, ids), np.int64, len(ids))
+    matrix = np.zeros((len(ids), lengths.max()), dtype=np.int64)
+    filled = np.arange(matrix.shape[1]) < lengths[:, None]
+    matrix[filled] = np.fromiter(chain.from_iterable(ids), np.int64, lengths.sum())
     return matrix

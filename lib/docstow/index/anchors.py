@@ -166,6 +166,7 @@ class _Names:
         self._by_url: defaultdict[str, set[int]] = defaultdict(set)
         self._by_tail: defaultdict[tuple[str, ...], set[int]] = defaultdict(set)
         self._by_path: defaultdict[str, set[int]] = defaultdict(set)
+        self._written: dict[str, tuple[str, bool]] = {}
         for row, document in enumerate(documents):
             if document.kind == "page":
                 continue
@@ -188,14 +189,11 @@ class _Names:
 
     def named(self, code: str, row: int) -> set[int]:
         """Return the rows that a quoted name means in the text of a document."""
-        code = _GENERICS.sub("", code.strip("`* ")).lstrip("&@")
-        match = _QUALIFIED.match(code)
-        if match is None:
-            return set()
-        tail = code[match.end() :]
-        if tail and tail[0] not in "(!{[":
-            return set()
-        return self._resolve(match[0], row, sure=bool(tail) or match[0][0] in ".#:")
+        found = self._written.get(code)
+        if found is None:
+            found = self._written[code] = _read_name(code)
+        name, sure = found
+        return self._resolve(name, row, sure=sure) if name else set()
 
     def called(self, name: str, row: int) -> set[int]:
         """Return the rows that a name means that code calls."""
@@ -220,6 +218,21 @@ class _Names:
             and self._documents[each].parent
         }
         return near if len(near) == 1 else set()
+
+
+def _read_name(code: str) -> tuple[str, bool]:
+    """Return the name that quoted code is, and whether it is sure to be one; empty if it is none.
+
+    It is sure where it is called, or begins with a joint.
+    """
+    bare = _GENERICS.sub("", code.strip("`* ")).lstrip("&@")
+    match = _QUALIFIED.match(bare)
+    if match is None:
+        return "", False
+    tail = bare[match.end() :]
+    if tail and tail[0] not in "(!{[":
+        return "", False
+    return match[0], bool(tail) or match[0][0] in ".#:"
 
 
 def _is_word(name: str) -> bool:

@@ -155,14 +155,14 @@ def make_card(
         model: id of the embedding model.
         facts: what the snapshot says of the source.
         documents: the columns of its documents that :func:`columns_of` names; the summaries of
-            pages are made where they are not among them.
+            pages are made where they are not among them, and ``in_degree`` counts if it is.
         vectors: one vector a document: (documents, dimensions).
         url: the address of a source of pages.
     """
     if "kind" not in documents:
         documents = _pages_as_items(documents)
     kinds = [str(kind) for kind in documents["kind"]]
-    mentions = [json.loads(each).get("in_degree", 0) for each in documents["attributes"]]
+    mentions = _mentions(documents)
     by_mentions = sorted(range(len(kinds)), key=lambda row: -mentions[row])
     modules = [row for row, kind in enumerate(kinds) if kind == "module"]
     items = [row for row in by_mentions if kinds[row] != "module"][:MOST_ITEMS]
@@ -242,6 +242,13 @@ def card_of(snapshot: Snapshot, files: Mapping[str, Path]) -> Card:
         unpack_vectors(blobs),
         snapshot.revision.url,
     )
+
+
+def _mentions(documents: Mapping[str, Sequence[Any] | NDArray[Any]]) -> list[int]:
+    """Return how many others mention each document; of attributes where no column says it."""
+    if "in_degree" in documents:
+        return list(map(int, documents["in_degree"]))
+    return [json.loads(each).get("in_degree", 0) for each in documents["attributes"]]
 
 
 def weigh(texts: Sequence[str]) -> dict[int, int]:

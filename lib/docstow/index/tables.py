@@ -57,13 +57,14 @@ EMBEDDED_WORDS = 120
 #: Texts that are embedded between two reports: models take as many, or a part of it, together.
 _TEXTS_AT_ONCE = 2048
 
-#: Field vectors that are weighted at once, to bound memory.
-_VECTORS_AT_ONCE = 8192
+#: Field vectors that are weighted at once: so many stay in the processor's cache.
+_VECTORS_AT_ONCE = 512
 
 #: Columns of passages and examples that are numbers.
 _NUMBERS = frozenset({"document", "ordinal", "tokens"})
 
 _VECTOR_TYPE = np.dtype("<f2")
+_compact_json = json.JSONEncoder(sort_keys=True, separators=(",", ":")).encode
 _opening = threading.Lock()
 
 
@@ -308,9 +309,15 @@ class _Vectors:
         self._rows = rows
         self.embedded = self.reused = 0
 
-    def pack(self, table: TextTable, rows: Sequence[Embeddable]) -> tuple[list[str], list[bytes]]:
-        """Return the digest and the packed vector of each row."""
-        digests = table.digests(self._profile, self._embedder.id, rows)
+    def pack(
+        self, table: TextTable, rows: Sequence[Embeddable]
+    ) -> tuple[Sequence[Any], list[bytes]]:
+        """Return the packed vector of each row, and its digest where that is stored."""
+        digests: Sequence[Any]
+        if self._known or "digest" in table.columns:
+            digests = table.digests(self._profile, self._embedder.id, rows)
+        else:  # nothing else asks for them, and the texts tell the same rows apart
+            digests = [(*row.fields.values(), row.whole) for row in rows]
         missing = {d: row for d, row in zip(digests, rows, strict=True) if d not in self._known}
         self.reused += sum(digest not in missing for digest in digests)
         packed = pack_vectors(self._embed(table, list(missing.values())))
@@ -461,11 +468,7 @@ _DOCUMENT: Mapping[str, Callable[[Content], Sequence[Any] | NDArray[Any]]] = {
     "translates": lambda content: content.translations[0],
     "language": lambda content: content.translations[1],
     "lists": lambda content: find_lists(content.documents),
-    "attributes": _of_each(
-        lambda document: json.dumps(
-            dict(document.attributes), sort_keys=True, separators=(",", ":")
-        )
-    ),
+    "attributes": _of_each(lambda document: _compact_json(dict(document.attributes))),
 }
 
 

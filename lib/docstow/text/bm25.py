@@ -20,8 +20,9 @@ PROSE_WORDS_ID = "prose-words/1"
 #: BM25's saturation; the value that Lucene uses.
 K1 = 1.2
 
-#: Texts of no more characters are those of many rows: titles, paths, headings.
-_REPEATED = 120
+#: Texts and lines of no more characters are those of many rows: titles, paths, headings, code. Of
+#: so many the words are kept.
+_REPEATED, _MOST_KEPT = 120, 1 << 16
 
 # A run of letters, digits and underscores; an English contraction's tail goes with its word.
 _WORD = re.compile(r"\w+(?:['\u2019](?:s|t|re|ve|ll|d|m)\b)?")
@@ -94,7 +95,8 @@ def _capital_terms(word: str) -> tuple[str, ...]:
 class Words:
     """How texts become terms word by word, so that of a word in many texts it is done once.
 
-    The terms of the words of a text are the terms of the text, in any order.
+    The terms of the words of a text are the terms of the text, in any order. No word goes over the
+    end of a line.
 
     Attributes:
         split: gives the words of a text.
@@ -275,13 +277,17 @@ def build_postings(
         if len(texts) != fields:
             raise ValueError(f"a row has {len(texts)} texts where there are {fields} fields")
         for text in texts:
-            found = known.get(text)
-            if found is None:
-                found = list(map(numbers.__getitem__, words.split(text)))
-                if len(text) <= _REPEATED:
-                    known[text] = found
-            stream.extend(found)
-            sizes.append(len(found))
+            before = len(stream)
+            for line in text.split("\n") if len(text) > _REPEATED else (text,):
+                found = known.get(line)
+                if found is None:
+                    found = list(map(numbers.__getitem__, words.split(line)))
+                    if len(line) <= _REPEATED:
+                        if len(known) == _MOST_KEPT:
+                            known.clear()
+                        known[line] = found
+                stream += found
+            sizes.append(len(stream) - before)
     terms, stream_terms, ends = _as_terms(list(map(words.terms, numbers)), stream)
     lengths = np.diff(ends[np.cumsum([0, *sizes])]).reshape(len(rows), fields)
     return _weigh(terms, stream_terms, lengths, np.asarray(field_weights), np.asarray(field_b))

@@ -42,6 +42,12 @@ _SENTENCE_END = re.compile(
 )
 
 
+#: What a text of several sentences has somewhere; quickly seen to be missing.
+_MAY_END = re.compile(
+    r"\n|[.!?][)\"'*_]*[ \t]|[\u3002\uff0e\uff01\uff1f\uff61]",
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Block:
     """A whole code block.
@@ -478,6 +484,9 @@ def _short_spans(text: str, size: int) -> Iterator[tuple[int, int]]:
 
 def sentences(text: str) -> Iterator[str]:
     """Yield the sentences of a plain text; at least one, which is then empty."""
+    if not _MAY_END.search(text):
+        yield text
+        return
     start = 0
     for match in _SENTENCE_END.finditer(text):
         yield text[start : match.start()] + match.group().rstrip()

@@ -394,6 +394,9 @@ class _Implementations:
         self.beyond = beyond
         self.printer = SignaturePrinter(file)
         self.full_paths = _FullPathPrinter(file, path_of)
+        # By identity: implementations share what is written alike, and their file keeps it.
+        self.subjects: dict[int, str] = {}
+        self.shorts: dict[tuple[int, int, int], str] = {}
 
     def relations(self) -> Iterator[Relation]:
         """Yield all implementations of traits, and what dereferences to what.
@@ -441,9 +444,13 @@ class _Implementations:
         """Print the header of a blanket implementation without bounds; empty for others."""
         if impl.blanket_impl is None and not _is_blanket(impl):
             return ""
-        names = ", ".join(each.name for each in impl.generics.params)
-        trait = self.printer.path(impl.trait) if impl.trait is not None else ""
-        return f"<{names}> {trait} for {self.printer.type(impl.blanket_impl or impl.target)}"
+        target = impl.blanket_impl or impl.target
+        key = id(impl.generics), id(impl.trait), id(target)
+        if key not in self.shorts:
+            names = ", ".join(each.name for each in impl.generics.params)
+            trait = self.printer.path(impl.trait) if impl.trait is not None else ""
+            self.shorts[key] = f"<{names}> {trait} for {self.printer.type(target)}"
+        return self.shorts[key]
 
     def _distinct(self, relation: Relation, alike: list[schema.Impl]) -> Iterator[Relation]:
         if len(alike) == 1:
@@ -460,7 +467,12 @@ class _Implementations:
 
     def _subject(self, impl: schema.Impl) -> str:
         """Return the type that is implemented for: its path if it has one, else as written."""
-        return self._type(behind_references(impl.target)) or self.printer.type(impl.target)
+        target = impl.target
+        known = self.subjects.get(id(target))
+        if known is None:
+            known = self._type(behind_references(target)) or self.printer.type(target)
+            self.subjects[id(target)] = known
+        return known
 
     def _type(self, value: schema.Ty) -> str:
         if isinstance(value, schema.Type) and value.resolved_path is not None:

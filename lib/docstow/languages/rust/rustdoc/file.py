@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Iterator
+from collections.abc import Container, Iterable, Iterator
 from contextlib import contextmanager
 from functools import cache, cached_property
 from typing import Any, TypeVar, cast
@@ -34,6 +34,7 @@ _KEYS = {
 }
 _HEADER = {"const": "is_const", "unsafe": "is_unsafe", "async": "is_async"}
 _TRAITS = ("trait", "trait_")
+_NULL = b"null"
 Shape = TypeVar("Shape")
 _crates: dict[bool, msgspec.json.Decoder[Any]] = {
     True: msgspec.json.Decoder(schema.Crate[int]),
@@ -41,6 +42,9 @@ _crates: dict[bool, msgspec.json.Decoder[Any]] = {
 }
 _links = msgspec.json.Decoder(dict[str, Id])
 _attrs = msgspec.json.Decoder(list[str | dict[str, Any]])
+_generics = msgspec.json.Decoder(schema.Generics)
+_type = msgspec.json.Decoder(schema.Ty)
+_path = msgspec.json.Decoder(schema.Path)
 
 
 class _Version(msgspec.Struct):
@@ -103,7 +107,8 @@ class RustdocFile:
         self.paths: dict[Id, schema.Summary] = self.crate.paths
         self._legacy = self.format_version < _LEGACY_BELOW
         self._traits: frozenset[Id] = frozenset()
-        self._latest: tuple[Item | None, type[Any], Any] = None, Item, None
+        self._decoded: dict[tuple[type[Any], str, bytes], Any] = {}
+        self._read_attrs = cache(_attrs.decode)
         if self._legacy:
             self._traits = frozenset(k for k, v in self.paths.items() if v.kind == "trait")
         if self.crate.root not in self.index:
@@ -120,25 +125,29 @@ class RustdocFile:
 
     @cached_property
     def impls(self) -> dict[Id, schema.Impl]:
-        """All implementations: the owner's page, and that of each type they name, list them."""
-        return {
-            item_id: self.inner(item, schema.Impl)
-            for item_id, item in self.index.items()
-            if item.kind == "impl"
-        }
+        """All implementations: the owner's page, and that of each type they name, list them.
+
+        Each type has the same blanket ones, so that generics, traits and types that are written
+        alike are decoded once, and are one object.
+        """
+        items = {key: item for key, item in self.index.items() if item.kind == "impl"}
+        if self._legacy:
+            return {key: self._decode(item, schema.Impl) for key, item in items.items()}
+        return dict(zip(items, _read_impls(items.values()), strict=True))
 
     def inner(self, item: Item, shape: type[Shape]) -> Shape:
         """Decode the item's content as ``shape``, which must be the struct of its kind.
 
-        The latest content is kept: what prints an item is mostly followed by what asks about it.
+        What is written alike is decoded once, and is one object: of four functions with docs, three
+        have another's arguments and result.
         """
-        known, as_shape, content = self._latest
-        if known is not item or as_shape is not shape:
-            content = self._decoded(item, shape)
-            self._latest = item, shape, content
+        key = shape, item.kind, bytes(item.inner)
+        content = self._decoded.get(key)
+        if content is None:
+            content = self._decoded[key] = self._decode(item, shape)
         return cast("Shape", content)
 
-    def _decoded(self, item: Item, shape: type[Shape]) -> Shape:
+    def _decode(self, item: Item, shape: type[Shape]) -> Shape:
         if not self._legacy:
             decoder = _by_tag(shape)  # type: ignore[arg-type]
             return cast("Shape", next(iter(decoder.decode(item.inner).values())))
@@ -158,7 +167,7 @@ class RustdocFile:
 
     def attrs(self, item: Item) -> list[str | dict[str, Any]]:
         """Return the attributes: words, source text, or one-key objects."""
-        return _attrs.decode(item.attrs)
+        return self._read_attrs(bytes(item.attrs))
 
     def local(self, item_id: Id | None) -> Item | None:
         """Return the item if it is this crate's own."""
@@ -175,6 +184,25 @@ def decoding(version: int) -> Iterator[None]:
         if version > NEWEST:
             raise _unsupported(version) from error
         raise UnreadableInput(f"the rustdoc JSON of format {version} is broken: {error}") from error
+
+
+def _read_impls(items: Iterable[Item]) -> Iterator[schema.Impl]:
+    """Yield the implementations; parts that are the same bytes are shared."""
+    generics, types, paths = cache(_generics.decode), cache(_type.decode), cache(_path.decode)
+    decode = _by_tag(schema.ImplParts).decode
+    for item in items:
+        (parts,) = decode(item.inner).values()
+        trait, blanket = bytes(parts.trait), bytes(parts.blanket_impl)
+        yield schema.Impl(
+            generics(bytes(parts.generics)),
+            types(bytes(parts.target)),
+            paths(trait) if trait != _NULL else None,
+            parts.items,
+            parts.is_unsafe,
+            parts.is_negative,
+            parts.is_synthetic,
+            types(blanket) if blanket != _NULL else None,
+        )
 
 
 def _tag(inner: msgspec.Raw) -> str:

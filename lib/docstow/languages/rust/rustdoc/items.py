@@ -98,6 +98,8 @@ class Drafts:
         self.anchors: dict[Id, Anchor] = {}
         self._conditions: dict[Id, tuple[Cfg, ...]] = {}
         self._by_attributes: dict[bytes, tuple[Cfg, ...]] = {}
+        #: By identity of their parts, which are those of the two above.
+        self._combined: dict[tuple[int, ...], tuple[Cfg | None, dict[str, Any]]] = {}
 
     def add(self, draft: Draft, item_id: Id) -> Draft:
         """Add a draft, or its parts to the draft that has its path and kind; return that one."""
@@ -134,13 +136,24 @@ class Drafts:
             found += self._conditions[each]
         return found
 
-    def condition(self, item: Item, conditions: list[Cfg]) -> Cfg | None:
-        """Return under which condition an item exists, given those of what it stands in."""
-        return combine([*conditions, *self._stated(item)])
+    def attributes(self, item: Item, conditions: list[Cfg]) -> tuple[Cfg | None, dict[str, Any]]:
+        """Return under which condition an item exists, and the facts of it with what that says.
 
-    def attributes(self, item: Item, cfg: Cfg | None) -> dict[str, Any]:
-        """Return the facts of an item, with the features and conditions under which it exists."""
-        return item_facts(self.file, item) | _conditional(cfg)
+        Args:
+            item: the item.
+            conditions: those of what it stands in.
+        """
+        cfg, said = self._combine([*conditions, *self._stated(item)])
+        return cfg, item_facts(self.file, item) | said
+
+    def _combine(self, conditions: list[Cfg]) -> tuple[Cfg | None, dict[str, Any]]:
+        """Return conditions as one, with the attributes of what exists under it only."""
+        key = tuple(map(id, conditions))
+        found = self._combined.get(key)
+        if found is None:
+            cfg = combine(conditions)
+            found = self._combined[key] = cfg, _conditional(cfg)
+        return found
 
     def _stated(self, item: Item) -> tuple[Cfg, ...]:
         raw = bytes(item.attrs)
@@ -201,7 +214,7 @@ class Items:
         kind = self._kind(item)
         home = next((each for each in places if each.has_page), place)
         conditions = self.drafts.conditions(place.through)
-        cfg = self.drafts.condition(item, conditions)
+        cfg, attributes = self.drafts.attributes(item, conditions)
         sources = (place.use, target) if place.use is not None else (target,)
         draft = self.drafts.add(
             Draft(
@@ -211,7 +224,7 @@ class Items:
                 parent=place.path.rpartition("::")[0],
                 url=page_url(self.root, home.path, kind),
                 parts=[Part("", self._signature(item), sources)],
-                attributes=self._attributes(item, kind, cfg),
+                attributes=self._attributes(item, kind, attributes),
                 mentioned=self.printer.mentioned,
                 cfg=cfg,
             ),
@@ -247,9 +260,8 @@ class Items:
             return f"crate {item.name}"
         return self.printer.item(item)
 
-    def _attributes(self, item: Item, kind: str, cfg: Cfg | None) -> dict[str, Any]:
+    def _attributes(self, item: Item, kind: str, found: dict[str, Any]) -> dict[str, Any]:
         """Return the facts of an item, with those that come from the declaration itself."""
-        found = self.drafts.attributes(item, cfg)
         if "repr" in found and not is_layout_public(self.file, item, found["repr"]):
             del found["repr"]
         if kind == "function":
@@ -273,8 +285,7 @@ class Items:
             url = page_url(self.root, place.path, kind)
         else:
             url = reexport_url(self.root, parent, name)
-        cfg = self.drafts.condition(item, self.drafts.conditions(place.through))
-        attributes = self.drafts.attributes(item, cfg)
+        cfg, attributes = self.drafts.attributes(item, self.drafts.conditions(place.through))
         described = self._described(item)
         renamed = "" if target.rpartition("::")[2] == name else f" as {name}"
         word = "extern crate" if item.kind == "extern_crate" else "use"
@@ -300,7 +311,7 @@ class Items:
         item = self.file.index[glob.use]
         described = self._described(item)
         target = f"{described['target']}::*"
-        cfg = self.drafts.condition(item, [])
+        cfg, attributes = self.drafts.attributes(item, [])
         draft = Draft(
             path=f"{glob.path}::{target}",
             kind="re-export",
@@ -308,7 +319,7 @@ class Items:
             parent=glob.path,
             url=page_url(self.root, glob.path, "module"),
             parts=[Part("", f"pub use {target};", (glob.use,))],
-            attributes=self.drafts.attributes(item, cfg) | described | {"target": target},
+            attributes=attributes | described | {"target": target},
             mentioned=set(),
             cfg=cfg,
         )
@@ -469,8 +480,9 @@ class _Members:
 
         An owner also lists implementations that only mention it (``impl From<Owner> for Other``).
         """
+        impls, anchors = self.file.impls, self.drafts.anchors
         for impl_id, item in self._present(ids):
-            impl = self.file.impls.get(impl_id)
+            impl = impls.get(impl_id)
             if impl is None or impl.blanket_impl is not None:
                 continue
             if impl.is_synthetic and not impl.is_negative:
@@ -480,9 +492,16 @@ class _Members:
             header = self.headers[impl_id] = self.printer.impl(impl)
             if item.docs:
                 owner.impl_docs.append((header, impl_id))
-            inside = [*conditions, *self.drafts.conditions([impl_id])]
             for member_id, member in self._present(impl.items):
-                self._impl_item(owner, impl, header, member_id, member, inside)
+                kind = _KINDS.get(member.kind)
+                if kind is None:
+                    continue
+                if impl.trait is None or member.docs:
+                    inside = [*conditions, *self.drafts.conditions([impl_id])]
+                    self._impl_item(owner, impl, header, member_id, member, kind, inside)
+                elif member_id not in anchors:
+                    url = owner.url + member_fragment(kind, member.name or "")
+                    anchors[member_id] = Anchor(owner.path, url)
 
     def _is_for(self, impl: schema.Impl, owner: Draft) -> bool:
         target = behind_references(impl.target)
@@ -498,15 +517,9 @@ class _Members:
         header: str,
         member_id: Id,
         member: Item,
+        kind: str,
         conditions: list[Cfg],
     ) -> None:
-        kind = _KINDS.get(member.kind)
-        if kind is None:
-            return
-        if impl.trait is not None and not member.docs:
-            url = owner.url + member_fragment(kind, member.name or "")
-            self.drafts.anchors.setdefault(member_id, Anchor(owner.path, url))
-            return
         public = impl.trait is None
         draft = self._add(
             owner,
@@ -536,8 +549,7 @@ class _Members:
         name = item.name or ""
         self.printer.mentioned = set()
         signature = render(item)
-        cfg = self.drafts.condition(item, conditions)
-        attributes: dict[str, Any] = self.drafts.attributes(item, cfg)
+        cfg, attributes = self.drafts.attributes(item, conditions)
         if item.kind == "function":
             attributes |= _function_qualifiers(self.file.inner(item, schema.Function))
         draft = Draft(
@@ -566,6 +578,8 @@ def _conditional(cfg: Cfg | None) -> dict[str, Any]:
 def _function_qualifiers(function: schema.Function) -> dict[str, Any]:
     """Return the qualifiers of a function that searches filter by."""
     header = function.header
+    if not (header.is_async or header.is_const or header.is_unsafe):
+        return {}
     found = {"async": header.is_async, "const": header.is_const, "unsafe": header.is_unsafe}
     return {word: True for word, holds in found.items() if holds}
 

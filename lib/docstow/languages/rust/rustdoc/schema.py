@@ -448,6 +448,19 @@ class Impl(Struct, gc=False, frozen=True):
     blanket_impl: Ty | None = None
 
 
+class ImplParts(Struct, gc=False, frozen=True):
+    """An :class:`Impl` whose parts are not decoded yet: most have those of others."""
+
+    generics: Raw
+    target: Raw = field(name="for")
+    trait: Raw = Raw(b"null")
+    items: list[Id] = []
+    is_unsafe: bool = False
+    is_negative: bool = False
+    is_synthetic: bool = False
+    blanket_impl: Raw = Raw(b"null")
+
+
 class TypeAlias(Struct, gc=False, frozen=True):
     """``type A<T> = B<T>``."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
+from typing import TypeVar, cast
 
 from docstow.languages.rust.rustdoc import schema
 from docstow.languages.rust.rustdoc.file import RustdocFile
@@ -11,6 +12,8 @@ from docstow.languages.rust.rustdoc.schema import Id, Item
 
 #: Nesting beyond which a type is cut to ``…``; combinator types reach hundreds of levels.
 DEEPEST = 64
+Part = TypeVar("Part")
+Text = TypeVar("Text")
 _ABIS = {
     "C": "C",
     "Cdecl": "cdecl",
@@ -267,11 +270,13 @@ class SignaturePrinter(TypePrinter):
         file: has the parts of items: fields, variants, trait items.
     """
 
-    __slots__ = ("file",)
+    __slots__ = ("_shown", "file")
 
     def __init__(self, file: RustdocFile) -> None:
         super().__init__()
         self.file = file
+        #: Parts of items, which keep their identity here, as printed, with the ids they mention.
+        self._shown: dict[int, tuple[object, object, set[Id]]] = {}
 
     def item(self, item: Item) -> str:
         """Print the header of a module-level item; of a kind without one, its name."""
@@ -298,18 +303,23 @@ class SignaturePrinter(TypePrinter):
 
     def function(self, item: Item, value: schema.Function, *, public: bool = True) -> str:
         """Print ``pub const fn name<T>(a: T) -> U where T: Bound``."""
-        head = "pub " if public else ""
-        head += (
-            f"{self.qualifiers(value.header)}fn {_ident(item)}{self.params(value.generics.params)}"
-        )
-        inputs = [self._input(*each) for each in value.sig.inputs]
-        inputs += ["..."] if value.sig.is_c_variadic else []
-        output = self.output(value.sig.output)
+        (qualifiers, params, output), inputs, where = self._once(value, self._function_parts)
+        head = f"{'pub ' if public else ''}{qualifiers}fn {_ident(item)}{params}"
         line = f"{head}({', '.join(inputs)}){output}"
         if len(line) > WIDTH and inputs:
             listed = "".join(f"    {each},\n" for each in inputs)
             line = f"{head}(\n{listed}){output}"
-        return line + self._where(value.generics, line)
+        return line + _where(where, line)
+
+    def _function_parts(
+        self, value: schema.Function
+    ) -> tuple[tuple[str, str, str], list[str], list[str]]:
+        """Return qualifiers, generic parameters and the output, then arguments, then predicates."""
+        params = self.params(value.generics.params)
+        inputs = [self._input(*each) for each in value.sig.inputs]
+        inputs += ["..."] if value.sig.is_c_variadic else []
+        texts = self.qualifiers(value.header), params, self.output(value.sig.output)
+        return texts, inputs, self.predicates(value.generics.where_predicates)
 
     def struct(self, item: Item, value: schema.StructInner) -> str:
         """Print a struct with its public fields."""
@@ -423,14 +433,30 @@ class SignaturePrinter(TypePrinter):
 
     def impl(self, value: schema.Impl) -> str:
         """``impl<T> Trait for Type<T> where T: Bound`` on one line."""
-        head = "unsafe " if value.is_unsafe else ""
-        # Automatic ones repeat their type's parameters, defaults included.
-        head += f"impl{self.params(map(_without_default, value.generics.params))} "
+        params, where = self._once(value.generics, self._impl_generics)
+        head = f"{'unsafe ' if value.is_unsafe else ''}impl{params} "
         if value.trait is not None:
-            head += f"{'!' if value.is_negative else ''}{self.path(value.trait)} for "
-        head += self.type(value.blanket_impl or value.target)
-        predicates = self.predicates(value.generics.where_predicates)
-        return f"{head} where {', '.join(predicates)}" if predicates else head
+            trait = self._once(value.trait, self.path)
+            head += f"{'!' if value.is_negative else ''}{trait} for "
+        target = self._once(value.blanket_impl or value.target, self.type)
+        return f"{head}{target}{where}"
+
+    def _impl_generics(self, generics: schema.Generics) -> tuple[str, str]:
+        """Return what stands behind ``impl``, and at the end."""
+        # Automatic ones repeat their type's parameters, defaults included.
+        params = self.params(map(_without_default, generics.params))
+        predicates = self.predicates(generics.where_predicates)
+        return params, f" where {', '.join(predicates)}" if predicates else ""
+
+    def _once(self, part: Part, show: Callable[[Part], Text]) -> Text:
+        """Print what several items share, by its identity; it mentions the same each time."""
+        known = self._shown.get(id(part))
+        if known is None:
+            before, self.mentioned = self.mentioned, set()
+            known = self._shown[id(part)] = part, show(part), self.mentioned
+            self.mentioned = before
+        self.mentioned |= known[2]
+        return cast("Text", known[1])
 
     def proc_macro(self, item: Item, value: schema.ProcMacro) -> str:
         """Print how the macro is called."""
@@ -457,14 +483,7 @@ class SignaturePrinter(TypePrinter):
         return f"self: {text}"
 
     def _where(self, generics: schema.Generics, head: str) -> str:
-        """Print the where clause: on the same line if it fits, else as rustfmt lays it out."""
-        predicates = self.predicates(generics.where_predicates)
-        if not predicates:
-            return ""
-        line = f" where {', '.join(predicates)}"
-        if "\n" not in head and len(head) + len(line) <= WIDTH:
-            return line
-        return "\nwhere\n" + "\n".join(f"    {each}," for each in predicates)
+        return _where(self.predicates(generics.where_predicates), head)
 
     def _positions(self, positions: Sequence[Id | None], *, public: bool = True) -> list[str]:
         if positions and not any(each is not None for each in positions):
@@ -482,6 +501,16 @@ class SignaturePrinter(TypePrinter):
 
     def _items(self, ids: Sequence[Id]) -> list[Item]:
         return [self.file.index[each] for each in ids if each in self.file.index]
+
+
+def _where(predicates: Sequence[str], head: str) -> str:
+    """Print the where clause: on the same line if it fits, else as rustfmt lays it out."""
+    if not predicates:
+        return ""
+    line = f" where {', '.join(predicates)}"
+    if "\n" not in head and len(head) + len(line) <= WIDTH:
+        return line
+    return "\nwhere\n" + "\n".join(f"    {each}," for each in predicates)
 
 
 def _ended(declaration: str) -> str:

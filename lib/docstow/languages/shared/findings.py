@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import lru_cache
 from typing import Literal
 
-from docstow.languages.shared.meaning import meaning, told
+from docstow.languages.shared.likeness import (
+    SAME,
+    likeness,
+    name_similarity,
+    rarity,
+    shape,
+    words,
+)
 
 Status = Literal["ok", "unknown", "deprecated", "wrong_argument", "not_checked"]
 #: What a caller should look at.
@@ -16,32 +22,16 @@ PROBLEMS: frozenset[Status] = frozenset({"unknown", "deprecated", "wrong_argumen
 MOST = 3
 #: Names less alike than this help nobody.
 LEAST = 55.0
-#: Names that differ in case and underscores alone.
-SAME = 100.0
 #: What is less alike than this by its letters alone is not compared more closely.
 _ROUGHLY = 50.0
 _MOST_ROUGHLY = 100
 #: Of more names than this those that are alike at all are sifted first.
 _MANY = 100
-#: What counts of likeness by words and parts, by letters alone, in meaning, by docs, and of the
-#: last word; fitted to wrong names of three languages (``tests/evaluation/programs.py``).
-_SPELT, _LETTERS, _MEANT, _TOLD, _LAST_WORD = 0.33, 0.19, 0.28, 0.13, 7.0
-#: What a letter more or less counts, initials for words, words in another order, one name that
-#: denies the other, and two that deny the same.
-_LENGTH, _INITIALS, _ORDER, _OPPOSITE, _AS_OPPOSITE = 1.1, 25.0, 24.0, -10.0, 14.0
-_MOST_LENGTH = 10
-#: What it counts that both are written as types are, or as functions.
-_SHAPE = 10.0
-#: What it counts that one letter is another.
-_ONE_LETTER = 8.0
-#: Of a name whose docs nobody has, its meaning counts this much of what docs would.
-_WITHOUT_DOCS = 0.6
-_DENYING = ("un", "de", "dis", "non")
-_SHORTEST_INITIALS, _LONGEST_INITIALS = 3, 5
+#: What stands beside a name counts more than what is elsewhere.
+_BESIDE = 0.5
 #: Of more names beside a wanted one those that are alike by letters are sifted first.
 _MOST_MEANT = 400
 _SEPARATORS = re.compile(r"::|[.#/]")
-_WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,37 +99,6 @@ def sort_findings(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     return tuple(kept[place] for place in sorted(kept))
 
 
-@lru_cache(maxsize=20_000)
-def words(name: str) -> tuple[str, ...]:
-    """Return the words of an identifier in lower case: ``HTTPClient`` as ``http_client``."""
-    return tuple(word.lower() for word in _WORDS.findall(name))
-
-
-@lru_cache(maxsize=20_000)
-def shape(name: str) -> str:
-    """Return whether a name is written as a type, a constant or anything else is."""
-    bare = name.strip("_")
-    if not bare or not bare[0].isupper():
-        return "lower"
-    return "constant" if len(bare) > 1 and bare.isupper() else "type"
-
-
-def name_similarity(wanted: str, name: str) -> float:
-    """Return from 0 to 100 how alike two names are, by letters, by words, and as parts."""
-    from rapidfuzz import fuzz
-    from rapidfuzz.distance import JaroWinkler
-
-    one, other = wanted.lower().strip("_"), name.lower().strip("_")
-    if one.replace("_", "") == other.replace("_", ""):
-        return SAME
-    mine, its = words(wanted), words(name)
-    common = len(set(mine) & set(its))
-    together = 100.0 * 2 * common / (len(set(mine)) + len(set(its))) if mine and its else 0.0
-    sorted_ratio = fuzz.ratio(" ".join(sorted(mine)), " ".join(sorted(its)))
-    spelt = max(fuzz.ratio(one, other), 100 * JaroWinkler.similarity(one, other) - 12)
-    return max(spelt, 0.5 * together + 0.5 * sorted_ratio, 0.88 * together)
-
-
 class Listing:
     """Many names, of which few are ever alike.
 
@@ -186,62 +145,6 @@ class _Rough:
         return [self._lasts[place] for place in places]
 
 
-def _differ_in_one_letter(one: str, other: str) -> bool:
-    return len(one) == len(other) and sum(a != b for a, b in zip(one, other, strict=True)) == 1
-
-
-def _likeness(wanted: str, name: str, summary: str) -> tuple[float, float]:
-    """Return how alike names are from 0 to about 100, and the same without what tells names apart.
-
-    By the first they are ordered; the second says whether a name helps at all.
-    """
-    from rapidfuzz import fuzz
-    from rapidfuzz.distance import JaroWinkler
-
-    mine, its = words(wanted), words(name)
-    spelt = name_similarity(wanted, name)
-    one, other = wanted.lower().strip("_"), name.lower().strip("_")
-    letters = max(fuzz.ratio(one, other), 100 * JaroWinkler.similarity(one, other) - 12)
-    near = 100.0 * meaning(" ".join(mine), " ".join(its))
-    docs = 100.0 * told(" ".join(mine), " ".join(its), summary) if summary else 0.0
-    docs = docs or _WITHOUT_DOCS * near
-    score = _SPELT * spelt + _LETTERS * letters + _MEANT * near + _TOLD * docs
-    score += _LAST_WORD * (mine[-1:] == its[-1:])
-    score -= _LENGTH * min(_MOST_LENGTH, abs(len(one) - len(other)))
-    share = max(_initials(mine, its), _initials(its, mine))
-    is_turned = len(mine) == 2 and mine[1] + mine[0] == other
-    is_turned = is_turned or (len(its) == 2 and its[1] + its[0] == one)
-    score += _INITIALS * share + _ORDER * is_turned + _denial(one, other)
-    helps = max(spelt, near, 0.68 * docs + 0.3 * near, 0.45 * spelt + 0.55 * near)
-    return score, max(helps, SAME * (share > 0 or is_turned))
-
-
-def _initials(mine: Sequence[str], its: Sequence[str]) -> float:
-    """Return the share of words that others have, one of them as initials (``dag``); 0 without."""
-    initials = "".join(each[0] for each in its)
-    for each in mine:
-        is_long = _SHORTEST_INITIALS <= len(each) <= _LONGEST_INITIALS
-        if is_long and each not in its and (at := initials.find(each)) >= 0:
-            rest = {*its[:at], *its[at + len(each) :]}
-            return (1 + len(rest.intersection(mine))) / len(mine)
-    return 0.0
-
-
-def _denial(one: str, other: str) -> float:
-    """Return what counts that one name denies the other, or both the same (``un``, ``de``)."""
-    (mine, bare), (its, other_bare) = _without_denial(one), _without_denial(other)
-    if bare != other_bare or mine == its:
-        return 0.0
-    return _AS_OPPOSITE if mine and its else _OPPOSITE
-
-
-def _without_denial(name: str) -> tuple[str, str]:
-    for each in _DENYING:
-        if name.startswith(each) and len(name) > len(each) + 3:
-            return each, name.removeprefix(each)
-    return "", name
-
-
 def nearest(
     wanted: str,
     siblings: Iterable[str],
@@ -262,31 +165,27 @@ def nearest(
         summaries: what the docs of full names say first.
     """
     scores: dict[str, float] = {}
-    for names, extra, least in ((siblings, 6.0, LEAST), (others, 0.0, 80.0)):
+    for names, beside, least in ((siblings, True, LEAST), (others, False, 80.0)):
         by_last: dict[str, list[str]] = {}
         for full in names:
             by_last.setdefault(_SEPARATORS.split(full)[-1], []).append(full)
         # What stands beside a name is compared in meaning too, what is elsewhere by letters alone.
-        many = len(by_last) > (_MOST_MEANT if extra else _MANY)
+        many = len(by_last) > (_MOST_MEANT if beside else _MANY)
         few = _Rough(list(by_last)).like(wanted) if many else by_last
+        rare = rarity(by_last)
         for last in few:
             if last.startswith("_") and not wanted.startswith("_"):
                 continue
             spelt = name_similarity(wanted, last)
-            if shaped and spelt < SAME and shape(last) != shape(wanted):
+            if (shaped and spelt < SAME and shape(last) != shape(wanted)) or (
+                not beside and spelt < least
+            ):
                 continue
-            # Of what is elsewhere only letters count.
-            told_first = (summaries or {}).get(by_last[last][0], "") if extra else ""
-            score, helps = _likeness(wanted, last, told_first)
-            helps = helps if extra else spelt
-            if spelt >= LEAST and _differ_in_one_letter(wanted, last):
-                # A letter that is wrong is no worse than one that is too much.
-                helps = max(helps, 100.0 - 50.0 / len(last))
-                score += _ONE_LETTER
-            # Nothing is more alike than the name itself, in other letters.
-            score += _SHAPE * (shape(last) == shape(wanted)) + SAME * (spelt >= SAME)
+            told_first = (summaries or {}).get(by_last[last][0], "") if beside else ""
+            score, helps = likeness(wanted, last, told_first, rare)
             if helps >= least:
+                score += _BESIDE * beside
                 for full in by_last[last]:
-                    scores[full] = max(score + extra, scores.get(full, -SAME))
+                    scores[full] = max(score, scores.get(full, -SAME))
     ordered = sorted(scores, key=lambda full: (-scores[full], len(full), full))
     return tuple(ordered[:most])

@@ -1,13 +1,16 @@
 """How near names come in meaning: by words that are used for one another, and by their vectors.
 
-An identifier is taken apart into words; each word of one is paired with what comes nearest to it
-in the other. Words that say little (``get``, ``is``, ``to``) count less.
+An identifier is taken apart into words, and runs of words of one are paired with what comes nearest
+to them in the other: ``push_front`` with ``appendleft``. Words that say little (``get``, ``is``,
+``to``) count less. ``synonyms.txt`` has on each line what libraries call one thing; the parts of a
+name of several words are joined there by underscores.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path
 
@@ -24,42 +27,93 @@ _LITTLE = frozenset(
     }
 )
 _SHARE_OF_LITTLE = 0.35
+#: Words before a name that does not need them: ``getsize`` is ``size``.
+_BEFORE = ("get", "set", "has", "is", "to")
+_WITHOUT = 0.9
 #: What a word counts that is used for another one, and from how near on their vectors count.
 _RELATED = 0.9
 _NEAR = 0.3
+#: What has many synonyms has each of them less: what the rarer of two loses for each, and keeps.
+_LOSS, _LEAST_RELATED = 0.012, 0.55
 _MOST_SUMMARY = 30
+_LONGEST_RUN = 3
 #: A word that is cut short (``req``, ``buf``), and what it counts for the whole one.
 _SHORTEST_CUT, _CUT = 3, 0.85
+_SHORTEST_PLURAL = 4
 
 
-def meaning(wanted: str, name: str) -> float:
-    """Return from 0 to 1 how near two names come in meaning.
+@dataclass(frozen=True, slots=True)
+class Meaning:
+    """How near a name comes to a wanted one in meaning, each from 0 to 1.
+
+    Attributes:
+        named: how much of the wanted name the other one has.
+        covered: how much of the other one the wanted name has.
+        whole: whether both are wholly used for one another.
+    """
+
+    named: float
+    covered: float
+    whole: float
+
+
+@dataclass(frozen=True, slots=True)
+class _Run:
+    begin: int
+    end: int
+    key: str
+    others: Mapping[str, float]
+
+
+def meaning(wanted: Sequence[str], name: Sequence[str]) -> Meaning:
+    """Return how near two names come in meaning.
 
     Args:
-        wanted: the name that does not exist, its words parted by spaces.
-        name: one that does, likewise.
+        wanted: the words of the name that does not exist, in lower case.
+        name: those of one that does, likewise.
     """
-    mine, its = _terms(wanted), _terms(name)
+    mine, its = tuple(wanted), tuple(name)
     if not mine or not its:
-        return 0.0
-    named = sum(_weight(each) * _best(each, its) for each in mine)
-    covered = sum(_weight(each) * _best(each, mine) for each in its)
-    return (named + covered) / (sum(map(_weight, mine)) + sum(map(_weight, its)))
+        return Meaning(0.0, 0.0, 0.0)
+    named = [max(_similarity(each, other) for other in its) for each in mine]
+    covered = [max(_similarity(other, each) for other in mine) for each in its]
+    whole = 0.0
+    for one in _runs(mine):
+        for other in _runs(its):
+            near = _run_similarity(one, other)
+            if near <= 0.0:
+                continue
+            for at in range(one.begin, one.end):
+                named[at] = max(named[at], near)
+            for at in range(other.begin, other.end):
+                covered[at] = max(covered[at], near)
+            if one.end - one.begin == len(mine) and other.end - other.begin == len(its):
+                whole = max(whole, near)
+    return Meaning(_mean(mine, named), _mean(its, covered), whole)
 
 
-def told(wanted: str, name: str, summary: str) -> float:
+def told(wanted: Sequence[str], name: Sequence[str], summary: str) -> float:
     """Return from 0 to 1 how much of a name's words another one and its docs have.
 
     Args:
-        wanted: the name that does not exist, its words parted by spaces.
-        name: one that does, likewise.
+        wanted: the words of the name that does not exist, in lower case.
+        name: those of one that does, likewise.
         summary: what its docs say of it first.
     """
-    mine = _terms(wanted)
-    if not mine:
+    if not wanted:
         return 0.0
-    said = (*_terms(summary)[:_MOST_SUMMARY], *_terms(name))
-    return sum(_weight(each) * _said(each, said) for each in mine) / sum(map(_weight, mine))
+    said = frozenset((*_terms(summary)[:_MOST_SUMMARY], *map(_term, name)))
+    return _mean(wanted, [_said(_term(each), said) for each in wanted])
+
+
+def is_word(word: str) -> bool:
+    """Return whether a word is one that names or docs have, and no slip for another one."""
+    return _key((word,)) in _groups() or word_vectors().number(_term(word)) is not None
+
+
+def _mean(words: Sequence[str], values: Sequence[float]) -> float:
+    weights = [_SHARE_OF_LITTLE if each in _LITTLE else 1.0 for each in words]
+    return sum(w * v for w, v in zip(weights, values, strict=True)) / sum(weights)
 
 
 @lru_cache(maxsize=50_000)
@@ -67,28 +121,57 @@ def _terms(text: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(bm25.tokens(text)))
 
 
-def _weight(term: str) -> float:
-    return _SHARE_OF_LITTLE if term in _LITTLE else 1.0
+@lru_cache(maxsize=50_000)
+def _term(word: str) -> str:
+    """Return a word's stem."""
+    return next(iter(bm25.tokens(word)), word)
 
 
-def _best(term: str, others: Sequence[str]) -> float:
-    """Return how near the nearest of other terms comes."""
-    return 1.0 if term in others else max(_similarity(term, each) for each in others)
-
-
-def _said(term: str, others: Sequence[str]) -> float:
+def _said(term: str, others: frozenset[str]) -> float:
     """Return whether terms have one, or one that is used for it."""
     if term in others:
         return 1.0
     return 0.0 if _synonyms(term).isdisjoint(others) else _RELATED
 
 
+def _key(words: Sequence[str]) -> str:
+    """Return what names have in common that differ in underscores, capitals and plurals."""
+    return "".join(map(_singular, words))
+
+
+def _singular(word: str) -> str:
+    is_plural = len(word) >= _SHORTEST_PLURAL and word.endswith("s")
+    return word[:-1] if is_plural and not word.endswith(("ss", "us", "is")) else word
+
+
 @cache
-def _groups() -> Mapping[str, frozenset[str]]:
-    """The words that names of functions, types and fields have for one another."""
+def _table() -> Sequence[Sequence[str]]:
+    lines = _TABLE.read_text("utf-8").splitlines()
+    return [list(dict.fromkeys(line.split())) for line in lines]
+
+
+@cache
+def _groups() -> Mapping[str, Mapping[str, float]]:
+    """What names are used for others, and how surely, by key."""
+    beside: defaultdict[str, set[str]] = defaultdict(set)
+    for line in _table():
+        group = {_key(each.split("_")) for each in line}
+        for each in group:
+            beside[each] |= group - {each}
+    return {
+        key: {
+            other: max(_LEAST_RELATED, 1.0 - _LOSS * min(len(others), len(beside[other])))
+            for other in others
+        }
+        for key, others in beside.items()
+    }
+
+
+@cache
+def _synonyms_of_terms() -> Mapping[str, frozenset[str]]:
     found: defaultdict[str, set[str]] = defaultdict(set)
-    for line in _TABLE.read_text("utf-8").splitlines():
-        group = set(bm25.tokens(line))
+    for line in _table():
+        group = {_term(each) for each in line if "_" not in each}
         for term in group:
             found[term] |= group - {term}
     return {term: frozenset(terms) for term, terms in found.items()}
@@ -96,25 +179,57 @@ def _groups() -> Mapping[str, frozenset[str]]:
 
 @lru_cache(maxsize=20_000)
 def _synonyms(term: str) -> frozenset[str]:
-    return _groups().get(term, frozenset()) | frozenset(related_terms(term))
+    return _synonyms_of_terms().get(term, frozenset()) | frozenset(related_terms(term))
+
+
+@lru_cache(maxsize=50_000)
+def _runs(words: tuple[str, ...]) -> Sequence[_Run]:
+    """Return the runs of words of a name, each with what is used for it."""
+    found = []
+    for begin in range(len(words)):
+        for end in range(begin + 1, min(len(words), begin + _LONGEST_RUN) + 1):
+            key = _key(words[begin:end])
+            others = dict(_groups().get(key, {}))
+            if bare := _bare(key):
+                others.setdefault(bare, _WITHOUT)
+                for other, near in _groups()[bare].items():
+                    others.setdefault(other, _WITHOUT * near)
+            found.append(_Run(begin, end, key, others))
+    return found
+
+
+def _bare(key: str) -> str:
+    """Return a name without a word before it that it does not need; empty where it has none."""
+    found = (key.removeprefix(each) for each in _BEFORE if key.startswith(each))
+    return next((each for each in found if each in _groups()), "")
+
+
+def _run_similarity(one: _Run, other: _Run) -> float:
+    if one.key == other.key:
+        return 1.0
+    return max(one.others.get(other.key, 0.0), other.others.get(one.key, 0.0))
 
 
 @lru_cache(maxsize=200_000)
 def _similarity(one: str, other: str) -> float:
-    if one == other:
+    """Return how near two words come that are used for one another, cut short or alike in docs."""
+    if _singular(one) == _singular(other):
         return 1.0
-    if other in _synonyms(one):
-        return _RELATED
     if one in _LITTLE or other in _LITTLE:
         return 0.0
-    short, long = sorted((one, other), key=len)
+    mine, its = _term(one), _term(other)
+    if mine == its:
+        return 1.0
+    if its in related_terms(mine):
+        return _RELATED
+    short, long = sorted((mine, its), key=len)
     is_cut = len(short) >= _SHORTEST_CUT and len(long) > len(short) + 1
     if is_cut and long.startswith(short):
         return _CUT
-    words = word_vectors()
-    numbers = [words.number(one), words.number(other)]
+    vectors = word_vectors()
+    numbers = [vectors.number(mine), vectors.number(its)]
     if None in numbers:
         return 0.0
-    vectors, _ = words.vectors([each for each in numbers if each is not None])
-    near = float(vectors[0] @ vectors[1])
+    found, _ = vectors.vectors([each for each in numbers if each is not None])
+    near = float(found[0] @ found[1])
     return min(near, _RELATED) if near >= _NEAR else 0.0

@@ -6,7 +6,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from docstow.languages.shared.findings import SAME, Finding, Verdict, name_similarity
+from docstow.languages.shared.findings import Finding, Verdict
+from docstow.languages.shared.likeness import SAME, name_similarity
 
 _SEPARATORS = re.compile(r"::|[.#/]")
 #: A keyword of a call, as a finding names it.

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from docstow.languages.python.check.annotations import PackageType
 from docstow.languages.python.surface import PythonSurface
-from docstow.languages.shared.findings import name_similarity
+from docstow.languages.shared.likeness import name_similarity
 from docstow.languages.shared.surface import Openness
 
 #: How similar, of 100, the nearest known name of a class must be before a missing one that is read

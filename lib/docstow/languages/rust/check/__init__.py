@@ -31,13 +31,8 @@ from docstow.languages.rust.check.types import (
     VariableScopes,
     parse_signature,
 )
-from docstow.languages.shared.findings import (
-    Finding,
-    Verdict,
-    name_similarity,
-    nearest,
-    sort_findings,
-)
+from docstow.languages.shared.findings import Finding, Verdict, nearest, sort_findings
+from docstow.languages.shared.likeness import name_similarity
 
 if TYPE_CHECKING:
     from tree_sitter import Node, Point, Tree

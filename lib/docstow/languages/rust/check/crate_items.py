@@ -20,7 +20,8 @@ from docstow.languages.rust.check.std import (
     std_traits,
     tables,
 )
-from docstow.languages.shared.findings import nearest, shape, words
+from docstow.languages.shared.findings import nearest
+from docstow.languages.shared.likeness import shape, words
 
 if TYPE_CHECKING:
     from docstow.index.loaded import Index

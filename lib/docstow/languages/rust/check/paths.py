@@ -29,7 +29,8 @@ from docstow.languages.rust.check.std import (
     standard_types,
     std_traits,
 )
-from docstow.languages.shared.findings import Status, name_similarity, nearest
+from docstow.languages.shared.findings import Status, nearest
+from docstow.languages.shared.likeness import name_similarity
 
 ByTrait = Callable[[str], bool]
 _MOST_HOPS = 4

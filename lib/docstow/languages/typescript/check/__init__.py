@@ -5,14 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from docstow.languages.shared.findings import (
-    PROBLEMS,
-    Finding,
-    Verdict,
-    name_similarity,
-    nearest,
-    sort_findings,
-)
+from docstow.languages.shared.findings import PROBLEMS, Finding, Verdict, nearest, sort_findings
+from docstow.languages.shared.likeness import name_similarity
 from docstow.languages.shared.lookup import (
     Answer,
     Names,

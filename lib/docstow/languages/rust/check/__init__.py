@@ -17,6 +17,7 @@ from docstow.languages.rust.check.scope import (
     LOCAL_ROOTS,
     Scope,
     Segments,
+    name_of,
     parse,
     read_scope,
     segments,
@@ -350,7 +351,7 @@ class _Calls:
         value, field = function.child_by_field_name("value"), function.child_by_field_name("field")
         if value is None or field is None or field.type != "field_identifier":
             return
-        owner, name = self._expressions.type_of(value, variables), text_of(field)
+        owner, name = self._expressions.type_of(value, variables), name_of(field)
         item = item_of(owner) if owner is not None and owner.name != FUTURE else None
         if owner is not None and item is None:
             self._by_bound(owner, name, field, given)
@@ -404,7 +405,7 @@ class _Calls:
             and node.parent.child_by_field_name("function") == node
         ):
             return
-        owner, name = self._expressions.type_of(value, variables), text_of(field)
+        owner, name = self._expressions.type_of(value, variables), name_of(field)
         item = item_of(owner) if owner is not None and owner.name != FUTURE else None
         if owner is None or item is None or item.kind != "struct":
             return
@@ -458,7 +459,7 @@ class _Calls:
                 label = each.named_children[-1]
             if label is None or label.type not in {"field_identifier", "identifier"}:
                 continue
-            field = text_of(label)
+            field = name_of(label)
             whole = f"{owner.path}::{field}"
             if whole in known or owner.names.undocumented.may_have(owner.path, field):
                 continue

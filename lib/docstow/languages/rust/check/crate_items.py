@@ -363,7 +363,7 @@ class _Undocumented:
 
     def is_in_examples(self, path: str) -> bool:
         """Tell whether the crate's own examples use a path: it may be hidden, but it is there."""
-        return path in self._shown or self._used[path] >= _ENOUGH
+        return path in self._shown or self._used[path] >= _ENOUGH or path in self._hidden
 
     @cached_property
     def default_features(self) -> frozenset[str]:
@@ -397,6 +397,20 @@ class _Undocumented:
         """All paths that examples write out, and their beginnings."""
         written = {path for code in self._examples for path in _PATHS.findall(code)}
         return frozenset(path[:end] for path in written for end in (*_ends(path), len(path)))
+
+    @cached_property
+    def _hidden(self) -> frozenset[str]:
+        """Paths of the crate in lines that rustdoc compiles and does not show."""
+        if isinstance(self._index, StdTables):
+            return frozenset()
+        line = re.compile(rf"^[ \t]*# (.*\b{self._root}::.*)$", re.MULTILINE)
+        texts = map(self._index.text, range(len(self._index)))
+        found: set[str] = set()
+        for each in {code for text in texts if "\n# " in text for code in line.findall(text)}:
+            found.update(_PATHS.findall(each))
+            if each.startswith(("use ", "pub use ")):
+                found |= {"::".join(leaf.path) for leaf in read_scope(parse(each).root_node).leaves}
+        return frozenset(path[:end] for path in found for end in (*_ends(path), len(path)))
 
     @cached_property
     def _used(self) -> Counter[str]:

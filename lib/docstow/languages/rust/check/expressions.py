@@ -12,7 +12,7 @@ from docstow.languages.rust.check.documented import Documented
 from docstow.languages.rust.check.own_items import OwnItems, is_async
 from docstow.languages.rust.check.paths import Paths
 from docstow.languages.rust.check.resolver import Resolver
-from docstow.languages.rust.check.scope import Segments, segments, text_of
+from docstow.languages.rust.check.scope import Segments, name_of, segments, text_of
 from docstow.languages.rust.check.std import (
     ARRAY,
     OPTION,
@@ -267,7 +267,7 @@ class Expressions:
                 return self._awaited(inner) if inner else None
             case "field_expression":
                 field = node.child_by_field_name("field")
-                return self._field(inner, text_of(field)) if inner and field is not None else None
+                return self._field(inner, name_of(field)) if inner and field is not None else None
             case "struct_expression":
                 name = node.child_by_field_name("name")
                 return self.annotated(name) if name is not None else None
@@ -321,7 +321,7 @@ class Expressions:
             field = function.child_by_field_name("field")
             if inner is None or field is None:
                 return None
-            return self._by_method(inner, text_of(field), node, variables)
+            return self._by_method(inner, name_of(field), node, variables)
         path = segments(function)
         if path is None:
             return None
@@ -516,7 +516,7 @@ class Expressions:
         owner = self.type_of(value, variables) if value is not None else None
         if owner is None or field is None or owner.name in {FUTURE, TUPLE}:
             return ()
-        name = text_of(field)
+        name = name_of(field)
         if inputs := chains.closure_inputs(owner, name):
             return inputs
         method = self.method(owner, name)

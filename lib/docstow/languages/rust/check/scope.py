@@ -47,6 +47,11 @@ def text_of(node: Node) -> str:
     return (node.text or b"").decode()
 
 
+def name_of(node: Node) -> str:
+    """Return the name that a node writes, ``r#`` before it left out."""
+    return text_of(node).removeprefix("r#")
+
+
 @dataclass(frozen=True, slots=True)
 class Import:
     """One leaf of a ``use`` tree: the path, the name it gets here, and where it is written."""

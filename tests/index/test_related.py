@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from docstow.index.related import WORDS, related_terms, score
+from docstow.index.related import WORDS, RelatedScores, related_terms
 from docstow.text import bm25
 
 
@@ -30,9 +30,16 @@ def test_the_best_word_of_a_group_counts_once_and_less_than_the_words_of_the_que
     by_term = dict(
         zip(postings.terms, zip(postings.rows, postings.weights, strict=True), strict=True)
     )
-    scores = score(by_term.get, bm25.tokens("spawn"), len(texts))
+    scored = RelatedScores(by_term.get, len(texts))
+    scores = scored.score(bm25.tokens("spawn"))
     plain = bm25.score(by_term.get, bm25.tokens("spawn"), len(texts))
     assert scores[0] == plain[0] > scores[1] > scores[2] == 0
     launch = bm25.score(by_term.get, bm25.tokens("launch"), len(texts))
     start = bm25.score(by_term.get, bm25.tokens("start"), len(texts))
     assert np.isclose(scores[1], max(launch[1], start[1]) / 2)
+    # A related word that is asked for, too, counts by itself.
+    both = scored.score(bm25.tokens("spawn launch"))
+    assert both[1] > scores[1]
+    assert (
+        both.tolist() == RelatedScores(by_term.get, len(texts)).score(["spawn", "launch"]).tolist()
+    )

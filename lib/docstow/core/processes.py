@@ -38,7 +38,7 @@ _IDLE_S = 600.0
 #: States whose calls come back to the process that had them last.
 _MOST_KEYS = 32
 #: Of a process that computes beside a server: others come first.
-_NICE = 5
+_NICE = 10
 #: How a process ends that has no memory left; on Windows it is also how a killed one ends.
 _NO_MEMORY = 1
 _MAIN = "from docstow.core.processes import main; main()"

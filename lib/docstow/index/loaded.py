@@ -36,6 +36,7 @@ from docstow.index.near_words import NearWords
 from docstow.index.page_fields import COLUMNS as PAGE_FIELDS
 from docstow.index.page_fields import PageWords
 from docstow.index.profiles import Content, TextTable, profile_of
+from docstow.index.related import RelatedScores
 from docstow.index.shown import COLUMNS as SHOWN
 from docstow.index.shown import ShownChunk, read_shown, show_chunk
 from docstow.index.tables import column_names, read_table, unpack_vectors
@@ -358,6 +359,11 @@ class Index:
     def near_words(self) -> NearWords:
         """What finds items by words of like meaning."""
         return NearWords(word_vectors(), self.terms, self.postings, len(self))
+
+    @cached_property
+    def related_scores(self) -> RelatedScores:
+        """What finds items by words that are used for one another."""
+        return RelatedScores(self.postings, len(self))
 
     # Passages
 

@@ -130,7 +130,8 @@ class NearWords:
         places = self._places[flat]
         similarities = np.empty((len(terms), len(flat)), np.float32)
         for row, term in zip(similarities, terms, strict=True):
-            self._compare(term)[0].take(places, out=row)
+            # No place is out of bounds; a take that looks for one copies what it has taken.
+            self._compare(term)[0].take(places, out=row, mode="clip")
             number = self._numbers.get(term)
             if number is not None and self._places[number] == len(self._known):
                 row[flat == number] = 1.0

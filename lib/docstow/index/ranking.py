@@ -99,9 +99,11 @@ def reciprocal_rank_fusion(
     """
     if not rankings:
         return []
-    rows, places = np.unique(np.concatenate(rankings), return_inverse=True)
-    ranks = np.concatenate([np.arange(1, len(ranking) + 1) for ranking in rankings])
-    scores = np.bincount(places, (k + 1) / (k + ranks) / len(rankings), len(rows))
+    fused = np.zeros(1 + max(int(each.max(initial=-1)) for each in rankings))
+    for ranking in rankings:
+        fused[ranking] += (k + 1) / (k + np.arange(1, len(ranking) + 1)) / len(rankings)
+    rows = fused.nonzero()[0]
+    scores = fused[rows]
     order = np.argsort(-scores, kind="stable")
     return list(zip(rows[order].tolist(), scores[order].tolist(), strict=True))
 

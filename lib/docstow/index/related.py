@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 
 import numpy as np
@@ -20,6 +20,12 @@ WORDS = Path(__file__).with_name("related.txt")
 
 #: What a related term counts beside the term itself.
 SHARE = 0.5
+
+
+#: The rows that a term and its related ones have: the same terms come again.
+_KEPT_TERMS = 256
+
+Posting = tuple[NDArray[np.int32], NDArray[np.float32]]
 
 
 def related_terms(term: str) -> Collection[str]:
@@ -37,38 +43,47 @@ def _groups() -> Mapping[str, frozenset[str]]:
     return {term: frozenset(terms) for term, terms in found.items()}
 
 
-def score(
-    lookup: Callable[[str], tuple[NDArray[np.int32], NDArray[np.float32]] | None],
-    query: Sequence[str],
-    n: int,
-) -> NDArray[np.float32]:
-    """Score all rows for a query in which each term stands for those that are related to it.
-
-    A row gets for each term of the query the best of its own weight and :data:`SHARE` of the
-    weights of related terms that the query does not have.
+class RelatedScores:
+    """The scores of an index's rows by words and related ones. Safe to share between threads.
 
     Args:
         lookup: gives a term's rows and weights, or None for a term that no row has.
-        query: terms as from :func:`docstow.text.bm25.tokens`; a repeated term counts once.
         n: how many rows there are.
-
-    Returns:
-        The scores, shape ``(n,)``; 0 for a row with none of the terms.
     """
-    asked = dict.fromkeys(query)
-    scores = np.zeros(n, np.float32)
-    for term in asked:
-        own = lookup(term)
-        others = [each for each in related_terms(term) if each not in asked]
-        found = [posting for each in others if (posting := lookup(each)) is not None]
-        if not found:
-            if own is not None:
-                scores[own[0]] += own[1]
-            continue
-        best = np.zeros(n, np.float32)
+
+    def __init__(self, lookup: Callable[[str], Posting | None], n: int) -> None:
+        self._lookup = lookup
+        self._n = n
+        self._joined = lru_cache(_KEPT_TERMS)(self._join)
+
+    def score(self, query: Sequence[str]) -> NDArray[np.float32]:
+        """Score all rows for a query in which each term stands for those related to it.
+
+        A row gets for each term of the query the best of its own weight and :data:`SHARE` of the
+        weights of related terms that the query does not have.
+
+        Args:
+            query: terms as from :func:`docstow.text.bm25.tokens`; a repeated term counts once.
+
+        Returns:
+            The scores, shape ``(n,)``; 0 for a row with none of the terms.
+        """
+        asked = dict.fromkeys(query)
+        scores = np.zeros(self._n, np.float32)
+        for term in asked:
+            rows, weights = self._joined(term, frozenset(asked.keys() & related_terms(term)))
+            scores[rows] += weights
+        return scores
+
+    def _join(self, term: str, without: frozenset[str]) -> Posting:
+        """Return the rows of a term and its related ones but for some, each with its best."""
+        own = self._lookup(term)
+        best = np.zeros(self._n, np.float32)
         if own is not None:
             best[own[0]] = own[1]
-        for rows, weights in found:
-            best[rows] = np.maximum(best[rows], SHARE * weights)
-        scores += best
-    return scores
+        for other in related_terms(term):
+            if other not in without and (posting := self._lookup(other)) is not None:
+                rows, weights = posting
+                best[rows] = np.maximum(best[rows], SHARE * weights)
+        rows = best.nonzero()[0].astype(np.int32)
+        return rows, best[rows]

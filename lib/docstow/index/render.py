@@ -20,6 +20,7 @@ from docstow.core.model import (
     Document,
     Snapshot,
 )
+from docstow.core.recent import RecentTexts
 from docstow.core.versions import Version
 from docstow.text.markdown import rewrite_code_blocks, without_links
 
@@ -404,6 +405,10 @@ def _find_similar(index: Index, row: int) -> list[int]:
     return [int(other) for other in order if best[other] >= _LEAST_COSINE and other != row]
 
 
+#: The same few items answer many questions.
+_shown = RecentTexts(2_000_000)
+
+
 def item_docs(index: Index, row: int, *, signature: bool = True) -> str:
     """Return what an item's page says of the item itself: facts, docs and members.
 
@@ -414,6 +419,11 @@ def item_docs(index: Index, row: int, *, signature: bool = True) -> str:
         row: the item's.
         signature: whether it is wanted too.
     """
+    key = (index.snapshot.id, row, signature)
+    return _shown.get(key, lambda: _item_docs(index, row, signature=signature))
+
+
+def _item_docs(index: Index, row: int, *, signature: bool) -> str:
     document = index.document(row)
     attributes = {key: value for key, value in document.attributes.items() if key != "source"}
     document = replace(

@@ -14,7 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from docstow.core.model import Hit
-from docstow.index import related
 from docstow.index.guide_mentions import find_guide_mentions
 from docstow.index.loaded import Index, fold_title
 from docstow.index.lookup import of_kinds
@@ -32,6 +31,7 @@ from docstow.index.ranking import (
     score_candidates,
     top_allowed,
 )
+from docstow.index.related import related_terms
 from docstow.text import bm25
 from docstow.text.chunking import snippet
 
@@ -194,7 +194,7 @@ def find_candidates(
     vector = np.maximum.reduceat(similarity, index.first_passage)
     keyword = allowed(bm25.score(index.postings, terms, len(index)))
     anchor = allowed(bm25.score(index.anchor_postings, terms, len(index)))
-    akin = allowed(related.score(index.postings, terms, len(index)))
+    akin = allowed(index.related_scores.score(terms))
     mentioned = {
         row: near for row, near in find_guide_mentions(index, similarity).items() if passing[row]
     }
@@ -298,8 +298,7 @@ def _correct_spelling(index: Index, query: str) -> str:
     def correct(match: re.Match[str]) -> str:
         word = match[0]
         if len(word) < 4 or any(
-            index.postings(term) is not None or related.related_terms(term)
-            for term in bm25.tokens(word)
+            index.postings(term) is not None or related_terms(term) for term in bm25.tokens(word)
         ):
             return word
         return _nearest_word(index, word.lower()) or word

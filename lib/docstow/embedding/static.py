@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from docstow.core.errors import ConfigurationError
 from docstow.core.threads import ONNX_THREADS, lazy
+from docstow.embedding.wordpiece import WordPieces
 from docstow.embedding.words import WordVectors
 
 if TYPE_CHECKING:
@@ -119,8 +120,7 @@ class StaticEmbedder:
 
     def _embed_query(self, text: str) -> NDArray[np.float32]:
         if self._tables:
-            (encoded,) = self._tokenizer.encode_batch_fast([text], add_special_tokens=False)
-            vector = self._words.sum(encoded.ids)
+            vector = self._words.sum(self._pieces.encode(text))
             vector /= np.maximum(np.linalg.norm(vector), np.float32(_TINY))
         else:
             vector = self.embed([text])[0]
@@ -184,7 +184,11 @@ class StaticEmbedder:
 
     @lazy
     def _words(self) -> WordVectors:
-        return WordVectors(self._tokenizer, self._model, self._tables, self.dimensions)
+        return WordVectors(self._pieces, self._model, self._tables, self.dimensions)
+
+    @lazy
+    def _pieces(self) -> WordPieces:
+        return WordPieces(self._verified(TOKENIZER).read_bytes(), self._max_tokens)
 
     @lazy
     def _model(self) -> Path:

@@ -10,24 +10,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
-    from tokenizers import Tokenizer
+    from docstow.embedding.wordpiece import WordPieces
 
 
 class WordVectors:
     """A vector for each whole word of a static model; its length says how much the word means.
 
     Args:
-        tokenizer: has the vocabulary, which numbers the rows.
+        pieces: the vocabulary, which numbers the rows.
         model: the model's file; its rows are mapped into memory and not copied.
         tables: where ``rows`` (int8) and ``scales`` (float32, one a row) begin in the model's file.
         dimensions: of each row.
     """
 
     def __init__(
-        self, tokenizer: Tokenizer, model: Path, tables: dict[str, int], dimensions: int
+        self, pieces: WordPieces, model: Path, tables: dict[str, int], dimensions: int
     ) -> None:
-        self._tokenizer = tokenizer
-        shape = (tokenizer.get_vocab_size(), dimensions)
+        self._pieces = pieces
+        shape = (len(pieces), dimensions)
         self._rows: NDArray[np.int8] = np.memmap(model, np.int8, "r", tables["rows"], shape)
         self._scales: NDArray[np.float32] = np.memmap(
             model, "<f4", "r", tables["scales"], shape[:1]
@@ -37,8 +37,8 @@ class WordVectors:
         """Return the row of a word, or of the word with the final e that its stem has lost."""
         if not term.isalpha():
             return None
-        found: int | None = self._tokenizer.token_to_id(term)
-        return self._tokenizer.token_to_id(f"{term}e") if found is None else found
+        found = self._pieces.number(term)
+        return self._pieces.number(f"{term}e") if found is None else found
 
     def sum(self, numbers: Sequence[int]) -> NDArray[np.float32]:
         """Return the sum of the vectors of some tokens: shape ``(dimensions,)``."""

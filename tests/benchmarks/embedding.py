@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 
 import numpy as np
 
@@ -38,9 +39,9 @@ def compare(
         sample = many[:AT_MOST] if embedder.fields else evenly(texts, AT_MOST // 100)
         taken = timed(lambda e=embedder, s=sample: e.embed(s), repeat=3)  # type: ignore[misc]
         rates[name] = (len(sample) / taken.wall_s, len(sample) / taken.cpu_s)
-        questions[name] = each(
-            [lambda e=embedder, q=query: e.embed_query(q) for query in queries] * 5
-        )
+        # What was asked lately is known, so that each question is another one.
+        asked = [f"{query} {number}" for number in range(5) for query in queries]
+        questions[name] = each([partial(embedder.embed_query, query) for query in asked])
     base = rates[BASELINE] if BASELINE in rates else next(iter(rates.values()))
     base_name = BASELINE if BASELINE in rates else next(iter(rates))
     base_query = quantile(questions[base_name], 0.5)

@@ -103,16 +103,21 @@ class Bench:
         return list(self.snapshots)[-1]
 
     @cached_property
-    def pages(self) -> int:
-        """The number of pages that are stowed: Git's manual where apt has it, else made ones."""
+    def page_folder(self) -> Path:
+        """A folder of pages: Git's manual where apt has it, else made ones."""
         folder = None if self.short else _manual()
         if folder is None:
             folder = self.folder / "pages"
             folder.mkdir()
             for number, (name, text) in itertools.product(range(6), PAGES.items()):
                 (folder / f"{number}-{name}").write_text(text.replace("Page", f"{number}."))
+        return folder
+
+    @cached_property
+    def pages(self) -> int:
+        """The number of pages that are stowed."""
         with contextlib.closing(self.open()) as runtime:
-            registration, _ = runtime.registry.create("folder", str(folder))
+            registration, _ = runtime.registry.create("folder", str(self.page_folder))
             runtime.sync.wait(runtime.sync.start(registration.id).id, 600)
             snapshot = runtime.prose.newest(registration)
         assert snapshot is not None
@@ -199,8 +204,8 @@ def read(bench: Bench) -> None:
 
 def cold(bench: Bench) -> None:
     """The functions, from their start to the first answer."""
-    version = bench.snapshots[bench.crate].revision.version
-    starting.functions(bench.folder, bench.crate, version)
+    crate, (file, version) = list(bench.files.items())[-1]
+    starting.functions(bench.folder, crate, file, version, bench.page_folder)
 
 
 PARTS: Mapping[str, Callable[[Bench], None]] = {

@@ -1,16 +1,17 @@
 """Cold starts of every function: a fresh process under the real runtime client, to its answer.
 
 The package is what ``infra/pack.py`` made, where ``make infra`` left one for this Python, else the
-checkout's own code compiled as that does it. Each start is measured with the package's files in
-the page cache and again with them evicted, as on a machine that has never seen them.
+checkout's own code with the libraries that are installed. Its bytecode is there, the store is a
+bucket, the cache of its tables is empty. Each start is measured with the package's files in the
+page cache and again with them evicted, as on a machine that has never seen them.
 """
 
 from __future__ import annotations
 
-import compileall
+import contextlib
 import json
+import logging
 import os
-import py_compile
 import resource
 import shutil
 import statistics
@@ -21,11 +22,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from benchmarks.measure import Taken, fresh, mib, ms, table
+from benchmarks.measure import Taken, compiled, fresh, mib, ms, table
+from docstow.core.settings import load
+from docstow.runtime import Runtime
 from paths import REPOSITORY as ROOT
 from servers.docs_rs import DocsRs
 from servers.gateway import event
 from servers.lambda_runtime import LambdaRuntime
+from servers.s3 import Bucket, bucket
 
 PACKED = ROOT / "build" / "image"
 
@@ -71,25 +75,41 @@ def _told(name: str, taken: Taken, base: Taken) -> list[str]:
     return [name, ms(taken.wall_s), ms(taken.cpu_s), ratio, peak]
 
 
-def functions(folder: Path, crate: str, version: str) -> None:
+def functions(folder: Path, crate: str, file: Path, version: str, pages: Path) -> None:
     """Print the cold start of every function, with a warm and with an evicted page cache.
 
     Args:
-        folder: holds ``store`` and ``cache``.
-        crate: a stowed crate.
+        folder: where everything is written.
+        crate: a crate to stow and to ask for.
+        file: its rustdoc JSON.
         version: its version.
+        pages: a folder of pages to stow and to search.
     """
     heads = ["to the first answer", "wall", "CPU", "CPU ratio", "wall, evicted", "to warm"]
     title = "Cold start of the functions (baseline: the bare runtime client)"
-    table(title, heads, _functions(folder, crate, version))
+    # Or each request to the server of S3 is a line of its own.
+    logging.getLogger("werkzeug").setLevel(logging.ERROR)
+    with bucket() as there:
+        store = {"store": there.at(), "s3_endpoint": there.endpoint}
+        settings = load({**store, "cache": f"{folder}/stowing"}, {})
+        with contextlib.closing(Runtime(settings)) as runtime:
+            runtime.rustdoc_files([file], version=version).ingest(file)
+            registration, _ = runtime.registry.create("folder", str(pages))
+            runtime.sync.wait(runtime.sync.start(registration.id).id, 600)
+        table(title, heads, _functions(folder, there, crate, version))
 
 
-def _functions(folder: Path, crate: str, version: str) -> Iterator[list[str]]:
+def _functions(folder: Path, there: Bucket, crate: str, version: str) -> Iterator[list[str]]:
     package, crates = _package(folder), folder / "crates"
     (crates / crate / version).mkdir(parents=True)
     base = Taken(1.0, 1.0)
     with DocsRs(crates) as upstream:
-        environment = _environment(folder) | {"DOCSTOW_CRATES_INDEX_URL": upstream.index_url}
+        environment = {
+            **_environment(folder),
+            "DOCSTOW_STORE": there.at(),
+            "DOCSTOW_S3_ENDPOINT": there.endpoint,
+            "DOCSTOW_CRATES_INDEX_URL": upstream.index_url,
+        }
         for start in starts(crate, version):
             warm = _started(start, package, environment, evict=False)
             cold = _started(start, package, environment, evict=True, repeat=1)
@@ -138,11 +158,8 @@ def _package(folder: Path) -> list[Path]:
         places = [PACKED]
     else:
         places = [Path(path) for path in sys.path if path.endswith("site-packages")]
-    ignored = shutil.ignore_patterns("__pycache__")
-    shutil.copytree(ROOT / "lib" / "docstow", own / "docstow", ignore=ignored)
-    shutil.copytree(ROOT / "functions", own / "functions", ignore=ignored)
-    mode = py_compile.PycInvalidationMode.UNCHECKED_HASH
-    compileall.compile_dir(own, quiet=1, invalidation_mode=mode)
+    shutil.copytree(ROOT / "lib" / "docstow", own / "docstow")
+    shutil.copytree(ROOT / "functions", own / "functions")
     return [own, *places]
 
 
@@ -152,16 +169,21 @@ def _started(
     environment: Mapping[str, str],
     *,
     evict: bool,
-    repeat: int = 3,
+    repeat: int = 5,
 ) -> Taken:
-    """The median of several starts, each from the process's first moment to its end."""
+    """The median of several starts, each from the process's first moment to its end.
+
+    One before them makes the bytecode.
+    """
     runs = []
     more = {f"DOCSTOW_{name.upper()}": value for name, value in start.settings.items()}
     path = os.pathsep.join(map(str, package))
-    environment = {**environment, **more, "PYTHONPATH": path}
-    for _ in range(repeat):
+    bytecode = compiled(package[0].parent)
+    environment = {**environment, **more, **bytecode, "PYTHONPATH": path}
+    for _ in range(repeat + 1):
+        shutil.rmtree(environment["DOCSTOW_CACHE"], ignore_errors=True)
         if evict:
-            for place in package:
+            for place in (*package, Path(bytecode["PYTHONPYCACHEPREFIX"])):
                 _forget(place)
         begun, cpu = time.perf_counter(), _cpu_s()
         with LambdaRuntime(start.handler, package[0], environment) as function:
@@ -169,6 +191,7 @@ def _started(
             wall = time.perf_counter() - begun
         assert answer.get("statusCode", 200) == 200, json.dumps(answer)
         runs.append(Taken(wall, _cpu_s() - cpu))
+    del runs[0]
     return Taken(
         statistics.median(run.wall_s for run in runs), statistics.median(run.cpu_s for run in runs)
     )

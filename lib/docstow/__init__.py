@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
@@ -38,6 +37,7 @@ from docstow.core.errors import (
     VersionYanked,
 )
 from docstow.core.model import Document, Hit
+from docstow.core.records import dataclass
 from docstow.core.settings import Settings, load
 
 if TYPE_CHECKING:

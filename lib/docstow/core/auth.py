@@ -13,10 +13,10 @@ import re
 import secrets
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextvars import ContextVar
-from dataclasses import dataclass
 
 from docstow.core.errors import ConfigurationError, Forbidden, Unauthorized
 from docstow.core.model import Revision, Source
+from docstow.core.records import dataclass
 from docstow.core.visibility import Visibility, is_open, name_of, read_patterns
 
 READ, WRITE, ADMIN = "read", "write", "admin"

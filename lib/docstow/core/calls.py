@@ -10,9 +10,10 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from docstow.core.errors import Cancelled
+from docstow.core.records import dataclass
 
 #: The levels of messages, least first (RFC 5424, as MCP spells them).
 LEVELS = ("debug", "info", "notice", "warning", "error", "critical", "alert", "emergency")

@@ -6,10 +6,12 @@ import hashlib
 import json
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from types import MappingProxyType
 from typing import Any
+
+from docstow.core.records import dataclass
 
 NO_ATTRIBUTES: Mapping[str, Any] = MappingProxyType({})
 # Made once, as a document's digest needs them: what json.dumps gives.

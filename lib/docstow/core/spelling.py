@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+
+from docstow.core.records import dataclass
 
 _SEPARATORS = re.compile(r"[-_.]+")
 _GENERICS = re.compile(r"::<.*?>+|<[^<>]*>")

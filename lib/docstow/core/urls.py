@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import lru_cache
 from urllib.parse import SplitResult, quote, unquote, urljoin, urlsplit, urlunsplit
 
 from docstow.core.errors import InvalidParameter
+from docstow.core.records import dataclass
 
 #: The longest URL that is fetched, in characters; longer ones are mostly crawler traps.
 LONGEST = 2000

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import total_ordering
 from typing import TypeVar
 
 from docstow.core.errors import InvalidParameter
+from docstow.core.records import dataclass
 
 _T = TypeVar("_T")
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass
 from functools import lru_cache
 
 from docstow.core import spelling
 from docstow.core.model import CRATE, LOCAL, Revision, Source, source_id
+from docstow.core.records import dataclass
 
 #: The kind that stands for projects in patterns; no source has it.
 PROJECT = "project"

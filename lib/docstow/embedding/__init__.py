@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Protocol
 
 from docstow.core.errors import ConfigurationError
+from docstow.core.records import dataclass
 
 if TYPE_CHECKING:
     import numpy as np

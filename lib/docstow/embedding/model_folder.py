@@ -10,11 +10,11 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from docstow.core.errors import ConfigurationError
+from docstow.core.records import dataclass
 
 MANIFEST, TOKENIZER = "docstow-model.json", "tokenizer.json"
 

@@ -12,12 +12,13 @@ import json
 import logging
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from docstow.core.errors import ConfigurationError, UpstreamError
+from docstow.core.records import dataclass
 from docstow.core.threads import lazy
 from docstow.embedding import PRECISIONS, Choice, bundled, parse_choice
 from docstow.embedding.model_folder import DESCRIPTIONS, FILES, MANIFEST, TOKENIZER, open_folder

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from importlib import import_module
 from posixpath import basename, dirname, splitext
 from typing import Any
@@ -13,6 +13,7 @@ from urllib.parse import unquote, urlsplit
 
 from docstow.core.errors import UnreadableInput
 from docstow.core.model import NO_ATTRIBUTES, File
+from docstow.core.records import dataclass
 from docstow.formats.trees import Trees
 from docstow.text.decoding import decode
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from docstow.core.records import dataclass
 from docstow.core.threads import in_parallel
 from docstow.core.visibility import Visibility, name_at
 from docstow.index.cards import CRATES, FULL_WEIGHT, Entry, card_key, term_hash

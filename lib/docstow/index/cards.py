@@ -6,7 +6,6 @@ import base64
 import json
 import zlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from docstow.core.model import CRATE, LOCAL, Snapshot, Source
+from docstow.core.records import dataclass
 from docstow.core.versions import choose
 from docstow.index.centres import find_centres, mean_direction
 from docstow.index.profiles import ITEMS, profile_of

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 
+from docstow.core.records import dataclass
 from docstow.store.update import Codec
 
 SCHEMA = 2

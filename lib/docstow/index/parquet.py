@@ -10,13 +10,14 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
 import zstandard
 from numpy.typing import NDArray
+
+from docstow.core.records import dataclass
 
 _MAGIC = b"PAR1"
 _ZSTD = 6

@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -16,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from docstow.core.records import dataclass
 from docstow.core.spelling import RUST, Spelling, depth
 from docstow.index.related import related_terms
 from docstow.text import bm25
@@ -78,6 +78,17 @@ def best_passages(
     np.not_equal(of[1:], of[:-1], out=firsts[1:])
     chosen: NDArray[np.int64] = passages[found[firsts]]
     return chosen
+
+
+def distinct(rows: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the different rows of an array, in order.
+
+    ``np.unique`` does the same and imports masked arrays for it, which nothing else needs.
+    """
+    ordered = np.sort(rows)
+    first = np.ones(len(ordered), bool)
+    np.not_equal(ordered[1:], ordered[:-1], out=first[1:])
+    return ordered[first]
 
 
 def reciprocal_rank_fusion(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +21,7 @@ from docstow.core.model import (
     Snapshot,
 )
 from docstow.core.recent import RecentTexts
+from docstow.core.records import dataclass
 from docstow.core.versions import Version
 from docstow.text.markdown import rewrite_code_blocks, without_links
 

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from docstow.core.model import Hit
+from docstow.core.records import dataclass
 from docstow.index.guide_mentions import find_guide_mentions
 from docstow.index.loaded import Index, fold_title
 from docstow.index.lookup import of_kinds

@@ -25,6 +25,7 @@ from docstow.index.page_fields import COLUMNS as PAGE_FIELDS
 from docstow.index.ranking import (
     Scale,
     best_passages,
+    distinct,
     page_weights,
     reciprocal_rank_fusion,
     top_allowed,
@@ -452,7 +453,7 @@ def _describe_chunks(
     best_of, words_of, mean_of = map(np.concatenate, (bests, best_words, means))
     listed = top_allowed(mean_of, found.allowed[first_of] & (mean_of != 0), _PAGE_DEPTH)
     likely = best_passages(cosine, first_of, best_of, listed)
-    places = np.unique(np.concatenate([by_words, by_vectors, first_of[listed], likely]))
+    places = distinct(np.concatenate([by_words, by_vectors, first_of[listed], likely]))
     page = page_of[places]
     most_words = max(float(keyword[by_words[0]]), 1e-9) if len(by_words) else 1.0
     compared = np.repeat(found.comparable, np.diff(found.starts))[places]

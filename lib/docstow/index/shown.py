@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote
 
@@ -11,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from docstow.core.model import Document, Passage
+from docstow.core.records import dataclass
 from docstow.text.chunking import snippet, snippet_windows
 from docstow.text.headings import find_anchor
 

@@ -14,7 +14,6 @@ import os
 import threading
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache, partial
 from operator import attrgetter
 from pathlib import Path
@@ -34,6 +33,7 @@ from docstow.core.model import (
     Relation,
     document_id,
 )
+from docstow.core.records import dataclass
 from docstow.core.threads import DUCKDB_THREADS
 from docstow.index.anchors import ANCHORS, FIELDS, anchor_texts
 from docstow.index.contents import find_lists

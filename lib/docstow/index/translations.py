@@ -11,13 +11,13 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 import numpy as np
 from numpy.typing import NDArray
 
 from docstow.core.model import Document
+from docstow.core.records import dataclass
 from docstow.text.headings import find_headings
 from docstow.text.markdown import FENCED
 

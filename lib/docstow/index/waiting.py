@@ -15,9 +15,10 @@ import random
 import time
 import uuid
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 
 from docstow.core.errors import StoreError
+from docstow.core.records import dataclass
 from docstow.core.threads import in_parallel
 from docstow.index.catalog_store import CatalogStore, pack, unpack
 from docstow.index.manifest import MANIFEST, Manifest, Reference

@@ -12,7 +12,6 @@ import re
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Protocol
 from urllib.parse import urlsplit
@@ -26,6 +25,7 @@ from docstow.core.errors import (
     UnreadableInput,
 )
 from docstow.core.model import Source
+from docstow.core.records import dataclass
 from docstow.ingest.jobs import FAILED, INCREMENTAL, QUEUED, STOW, SYNC, Job, Jobs, subject
 
 log = logging.getLogger(__name__)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -18,6 +18,7 @@ from docstow.core.errors import (
     UpstreamTimeout,
 )
 from docstow.core.model import CRATE, LOCAL, Snapshot
+from docstow.core.records import dataclass
 from docstow.core.threads import in_parallel
 from docstow.core.versions import Version, choose
 from docstow.sources.crates import CrateResolver, library_name

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from docstow.core import auth
 from docstow.core.errors import DocstowError
+from docstow.core.records import dataclass
 from docstow.core.urls import canonical_url, directory_of, site_of
 from docstow.ingest.overview import is_site
 from docstow.sources.site.versions import (

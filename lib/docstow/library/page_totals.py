@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import astuple, dataclass
+from dataclasses import astuple
 from typing import TYPE_CHECKING
 
+from docstow.core.records import dataclass
 from docstow.sources import kind_of
 from docstow.store.heads import head_key
 from docstow.store.kept import Kept

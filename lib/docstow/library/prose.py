@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from docstow.core.errors import DocumentNotFound, InvalidParameter, SnapshotNotFound
 from docstow.core.model import Document, Registration, Snapshot
+from docstow.core.records import dataclass
 from docstow.core.threads import in_parallel
 from docstow.library import IndexCache
 from docstow.library.page_sources import Answered, PageSources

@@ -12,9 +12,9 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 
 from docstow.core.errors import ConfigurationError, TooManyRequests
+from docstow.core.records import dataclass
 
 #: What a bucket holds: so many seconds of its rate.
 _BURST_S = {"requests": 3.0, "slow calls": 15.0}

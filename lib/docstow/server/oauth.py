@@ -12,12 +12,13 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 from urllib.parse import urlsplit
 
 from docstow.core.auth import SCOPES
 from docstow.core.errors import DocstowError, Unauthorized, UpstreamError
+from docstow.core.records import dataclass
 
 log = logging.getLogger(__name__)
 

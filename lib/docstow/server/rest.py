@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any
 
 from docstow.core.errors import DocstowError
+from docstow.core.records import dataclass
 from docstow.tools import Tool
 
 #: Media type of the format.

@@ -11,7 +11,7 @@ import pkgutil
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType
@@ -20,6 +20,7 @@ from urllib.parse import urlsplit
 
 from docstow.core.errors import Forbidden, InvalidParameter
 from docstow.core.model import File, Known, Registration, Revision, Source
+from docstow.core.records import dataclass
 from docstow.core.settings import LOOPBACK, Settings, allowed_private
 from docstow.core.threads import lazy
 from docstow.languages import LANGUAGES

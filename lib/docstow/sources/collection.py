@@ -7,12 +7,13 @@ import hashlib
 import json
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, field, replace
 from typing import Any
 
 from docstow import formats
 from docstow.core.errors import InvalidParameter, StoreError, UnreadableInput
 from docstow.core.model import NO_ATTRIBUTES, File, Known, Registration, Revision
+from docstow.core.records import dataclass
 from docstow.sources import Event, Found, Origin, Same, SourceKind, Upstreams
 from docstow.store.objects import ObjectStore, Unchanged
 

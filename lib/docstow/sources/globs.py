@@ -12,12 +12,13 @@ from __future__ import annotations
 import fnmatch
 import re
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from functools import lru_cache
 from typing import Any, NamedTuple
 
 from docstow import formats
 from docstow.core.errors import InvalidParameter
+from docstow.core.records import dataclass
 from docstow.formats import openapi
 from docstow.sources import MORE_BYTES, MORE_FILES
 

@@ -9,7 +9,7 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -17,6 +17,7 @@ from docstow import sources
 from docstow.core import auth
 from docstow.core.errors import DocstowError, InvalidParameter, SourceNotFound, StoreError
 from docstow.core.model import Head, Registration, Source, source_id
+from docstow.core.records import dataclass
 from docstow.core.similar import similar_names
 from docstow.sources import SourceKind, collection
 from docstow.store.heads import Heads, is_consistent, point_to

@@ -12,7 +12,7 @@ import math
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextvars import ContextVar
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import unquote
@@ -20,6 +20,7 @@ from urllib.parse import unquote
 from docstow.core import auth
 from docstow.core.errors import StoreError
 from docstow.core.model import Head, Recipe, Revision, Snapshot, Source
+from docstow.core.records import dataclass
 from docstow.core.threads import in_parallel
 from docstow.store.objects import Conflict, ObjectStore, Unchanged, escape
 from docstow.store.objects.protocol import LONGEST_SEGMENT

@@ -10,10 +10,10 @@ import contextlib
 import json
 import threading
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from docstow.core.errors import StoreError
+from docstow.core.records import dataclass
 from docstow.store.objects import AlreadyThere, Conflict, ObjectStore, escape
 
 #: Another's lease counts as held for so many seconds longer than it says, because the clocks of two

@@ -9,10 +9,11 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 from docstow.core.errors import QuotaExceeded
+from docstow.core.records import dataclass
 from docstow.store.objects import ObjectStore
 from docstow.store.update import Codec, update
 

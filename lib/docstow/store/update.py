@@ -8,10 +8,10 @@ from __future__ import annotations
 import random
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from docstow.core.errors import StoreError
+from docstow.core.records import dataclass
 from docstow.store.objects import AlreadyThere, Conflict, ObjectStore
 
 #: How often a writer tries before it gives up, and the bounds of the pause after the first failed

@@ -6,12 +6,13 @@ import re
 import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain, pairwise
 
 import numpy as np
 from numpy.typing import NDArray
+
+from docstow.core.records import dataclass
 
 #: Ids of :func:`tokens` and :func:`prose_tokens`, a part of recipes.
 WORDS_ID = "words/1"

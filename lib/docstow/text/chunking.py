@@ -10,9 +10,9 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 
+from docstow.core.records import dataclass
 from docstow.text import parsing
 from docstow.text.markdown import Piece, block_language, pieces, visible_lines
 from docstow.text.parsing import CODE, HEADING, ITEM, LIST, PARAGRAPH, QUOTE, parse

@@ -11,9 +11,9 @@ import re
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 
+from docstow.core.records import dataclass
 from docstow.text.parsing import HEADING, parse
 
 _HEADING = re.compile(r"(#{1,6})[ \t]+(.*?)[ \t]*$")

@@ -8,8 +8,9 @@ one space between words, no emphasis, ``_`` and ``-`` as spaces.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import cache
+
+from docstow.core.records import dataclass
 
 #: Enough to be marked; enough beside another reason; enough beside another that is weak.
 STRONG, WEAK, FAINT = 4, 2, 1

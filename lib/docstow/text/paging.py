@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+
+from docstow.core.records import dataclass
 
 #: Characters that a token of English and code takes on average, for bounding a page.
 CHARACTERS_PER_TOKEN = 4

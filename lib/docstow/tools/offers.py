@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from docstow.core.errors import DocstowError
+from docstow.core.records import dataclass
 from docstow.tools import Answer
 
 #: The most values of one completion, as MCP has it.

@@ -8,13 +8,14 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal
 
 from docstow import languages
 from docstow.core.errors import InvalidParameter
 from docstow.core.model import STANDARD
+from docstow.core.records import dataclass
 from docstow.core.similar import similar_names
 
 if TYPE_CHECKING:

@@ -6,9 +6,10 @@ Their modules are imported when one of their tools is first wanted.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
+from docstow.core.records import dataclass
 from docstow.tools import Answer, Metrics, Tool, Toolbox, ToolGroup
 
 if TYPE_CHECKING:

@@ -10,12 +10,12 @@ import contextlib
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
-from dataclasses import dataclass
 from hashlib import blake2b
 from itertools import pairwise
 from typing import Any, TypeVar
 
 from docstow.core.errors import DocstowError
+from docstow.core.records import dataclass
 from docstow.text.injection import screen
 from docstow.text.injection_rules import INVISIBLE
 from docstow.text.invisible import drop_from_value, drop_invisible

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from docstow.core.errors import InvalidParameter, JobNotFound
+from docstow.core.records import dataclass
 from docstow.core.threads import in_parallel
 from docstow.ingest.jobs import INCREMENTAL, MODES, SUCCESS
 from docstow.sources import kind_of, limit_notice, registrable

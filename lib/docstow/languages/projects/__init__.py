@@ -5,12 +5,12 @@ from __future__ import annotations
 import contextlib
 import threading
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from docstow.core import auth
 from docstow.core.errors import ConfigurationError, EnvironmentNotFound, Forbidden, InvalidParameter
+from docstow.core.records import dataclass
 from docstow.core.visibility import PROJECT
 
 if TYPE_CHECKING:

@@ -7,12 +7,12 @@ It is a TOML file with ``[[package]]`` tables, in versions 1 to 4, which
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
 from docstow.core import toml
 from docstow.core.errors import InvalidParameter
+from docstow.core.records import dataclass
 from docstow.core.similar import similar_names
 from docstow.core.versions import Version
 from docstow.languages.shared.project import LockedVersion

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from docstow.core import spelling
 from docstow.core.errors import InvalidParameter
+from docstow.core.records import dataclass
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager

@@ -9,12 +9,12 @@ of itself is remembered as long as there is room.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 from uuid import uuid4
 
 from docstow.core.errors import DocstowError, InvalidParameter
+from docstow.core.records import dataclass
 from docstow.server.mcp.exchange import Call, Part, Pending, Reply, Request, Result, reply
 from docstow.server.mcp.instructions import MAX_INSTRUCTIONS, instruct
 from docstow.server.mcp.messages import (

@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from docstow.core import auth, calls
 from docstow.core.errors import Cancelled, DocstowError
+from docstow.core.records import dataclass
 from docstow.server.mcp.messages import (
     INVALID_PARAMS,
     RpcError,

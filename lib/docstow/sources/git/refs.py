@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from urllib.parse import quote, unquote, urlsplit
 
 from docstow.core.errors import InvalidParameter, UnreadableInput
+from docstow.core.records import dataclass
 
 SERVICE = "git-upload-pack"
 MEDIA_TYPE = f"application/x-{SERVICE}-advertisement"

@@ -14,11 +14,11 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urljoin, urlsplit
 
 from docstow.core.errors import DocstowError
+from docstow.core.records import dataclass
 from docstow.core.urls import clean_url, site_of
 
 if TYPE_CHECKING:

@@ -6,12 +6,12 @@ import contextlib
 import logging
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Protocol, runtime_checkable
 
 from docstow.core.errors import InvalidParameter, StoreError
+from docstow.core.records import dataclass
 
 # Common file systems allow 255 bytes a name, S3 allows 1024 a key; the rest is left to the prefix.
 LONGEST_SEGMENT = 240

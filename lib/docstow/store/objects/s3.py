@@ -11,10 +11,11 @@ import logging
 import time
 import uuid
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
 from docstow.core.errors import StoreError
+from docstow.core.records import dataclass
 from docstow.core.threads import lazy
 from docstow.store.objects.probe import probe
 from docstow.store.objects.protocol import (

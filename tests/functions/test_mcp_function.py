@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from docstow.core.auth import token_digest
-from docstow.runtime import SAMPLE
+from docstow.core.settings import load
+from docstow.runtime import SAMPLE, Runtime
 from paths import REPOSITORY
 from servers.docs_rs import DocsRs
 from servers.gateway import TOKEN, body_of, event
@@ -151,8 +153,8 @@ from functions.mcp.handler import handler as inner
 
 def handler(event, context):
     assert inner(event, context)["statusCode"] == 200
-    heavy = {"anyio._backends._asyncio", "boto3", "duckdb", "jinja2", "numpy", "pydantic"}
-    return sorted(heavy & set(sys.modules))
+    heavy = {"anyio._backends._asyncio", "botocore", "duckdb", "httpx", "jinja2", "numpy"}
+    return sorted((heavy | {"numpy.ma", "pydantic"}) & set(sys.modules))
 """
 
 
@@ -168,6 +170,32 @@ def test_a_first_call_that_reads_no_table_loads_no_library_that_it_does_not_need
     }
     with LambdaRuntime("called.handler", tmp_path, environment) as function:
         assert function.invoke(event("POST", "/mcp/tools/list_sources", {})) == []
+
+
+def test_a_first_call_on_a_bucket_loads_no_library_that_it_does_not_need(tmp_path: Path) -> None:
+    (tmp_path / "called.py").write_text(_CALLED)
+    pages = tmp_path / "pages"
+    pages.mkdir()
+    (pages / "hold.md").write_text("# The hold\n\nCargo is put into the hold by a crane.\n")
+    with bucket() as there:
+        store = {"store": there.at("docs"), "s3_endpoint": there.endpoint}
+        settings = load(store | {"cache": str(tmp_path / "own")}, {})
+        with contextlib.closing(Runtime(settings)) as runtime:
+            registration, _ = runtime.registry.create("folder", str(pages))
+            runtime.sync.wait(runtime.sync.start(registration.id).id, 60)
+        environment = {
+            "PYTHONPATH": str(REPOSITORY),
+            "DOCSTOW_CACHE": str(tmp_path / "cache"),
+            "DOCSTOW_AUTH": "open",
+            **{f"DOCSTOW_{name.upper()}": value for name, value in store.items()},
+        }
+        for tool, arguments, loaded in (
+            ("list_sources", {}, []),
+            ("search_docs", {"query": "put cargo into the hold"}, ["numpy"]),
+        ):
+            with LambdaRuntime("called.handler", tmp_path, environment) as function:
+                asked = event("POST", f"/mcp/tools/{tool}", arguments)
+                assert function.invoke(asked) == loaded
 
 
 @pytest.mark.parametrize(

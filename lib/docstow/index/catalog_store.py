@@ -12,9 +12,10 @@ import logging
 import time
 import uuid
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from docstow.core.errors import TooLarge, UnreadableInput
+from docstow.core.records import dataclass
 from docstow.core.threads import in_parallel
 from docstow.index import manifest as manifests
 from docstow.index.card_set import Loaded
@@ -29,7 +30,6 @@ from docstow.index.segments import (
     read_bucket,
     read_head,
 )
-from docstow.net.decompress import Limits, decompress
 from docstow.store.heads import is_consistent
 from docstow.store.objects import ObjectStore, ReadOnlyStore, Unchanged
 from docstow.store.update import update
@@ -253,6 +253,8 @@ def by_model(cards: Iterable[Card]) -> list[Segment]:
 
 def _read_shard(body: bytes) -> Iterator[Card]:
     """Yield the cards of a shard of an earlier release; none of one that is damaged."""
+    from docstow.net.decompress import Limits, decompress
+
     try:
         fields = json.loads(decompress([body], Limits(), name="a shard of the catalogue"))
         yield from [read_old_card(each) for each in fields["cards"]]

@@ -18,7 +18,6 @@ import itertools
 import json
 import zlib
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -26,6 +25,7 @@ from numpy.typing import NDArray
 
 from docstow.core.errors import StoreError
 from docstow.core.model import Source
+from docstow.core.records import dataclass
 from docstow.index.cards import Card, Entry, key_of, outranks
 from docstow.index.centres import pack, unpack
 
@@ -503,14 +503,14 @@ def survivors(heads: Sequence[Head]) -> list[NDArray[np.bool_]]:
     alive = ~gone
     order = np.argsort(keys, kind="stable")
     ordered = keys[order]
-    several = np.unique(ordered[1:][ordered[1:] == ordered[:-1]])
+    several = sorted(set(ordered[1:][ordered[1:] == ordered[:-1]].tolist()))
     edges = np.cumsum([0, *(len(head) for head in heads)])
 
     def source(number: int) -> Source:
         place = int(np.searchsorted(edges, number, "right")) - 1
         return heads[place].entry(number - int(edges[place])).source
 
-    for key in several.tolist():
+    for key in several:
         low = int(np.searchsorted(ordered, np.uint64(key)))
         high = int(np.searchsorted(ordered, np.uint64(key), "right"))
         rows = order[low:high].tolist()

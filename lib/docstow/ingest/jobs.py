@@ -13,7 +13,7 @@ import re
 import zlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, field, replace
 from datetime import UTC, datetime, timedelta
 from itertools import islice
 from typing import Any, NoReturn
@@ -28,6 +28,7 @@ from docstow.core.errors import (
     internal_error,
 )
 from docstow.core.model import NO_ATTRIBUTES, Snapshot, Source
+from docstow.core.records import dataclass
 from docstow.core.threads import in_parallel
 from docstow.core.visibility import named
 from docstow.store.leases import SKEW_S
@@ -384,19 +385,21 @@ class Jobs:
 
     def latest(self, source_id: str) -> Job | None:
         """Return the newest job of a source, or None."""
-        return self.latest_of([source_id]).get(source_id)
+        listed = list(self._store.list(_prefix(source_id)))
+        return self._read_listed(listed[-1]) if listed else None
 
     def latest_of(self, source_ids: Sequence[str]) -> dict[str, Job]:
         """Return the newest job of each of some sources that has one.
 
-        Several are looked for in one list of all jobs, unless there are very many; those that
-        have ended are read once, since they never change.
+        They are looked for in one list of all jobs, unless there are very many; those that have
+        ended are read once, since they never change.
         """
-        prefixes = {each: f"{PREFIX}{each[:16]}-" for each in source_ids}
-        listed: list[Entry] | None = None
-        if len(prefixes) > 1:
-            listed = list(islice(self._store.list(PREFIX), _MOST_LISTED + 1))
-        if listed is None or len(listed) > _MOST_LISTED:
+        if not source_ids:
+            return {}
+        prefixes = {each: _prefix(each) for each in source_ids}
+        # A whole folder is listed without the import of botocore, even for one source.
+        listed = list(islice(self._store.list(PREFIX), _MOST_LISTED + 1))
+        if len(listed) > _MOST_LISTED:
             lists = in_parallel(
                 lambda prefix: list(self._store.list(prefix)), list(prefixes.values())
             )
@@ -465,7 +468,7 @@ class Jobs:
         return self._clock() - job.heartbeat < timedelta(seconds=rest_s)
 
     def _keys(self, source_id: str) -> list[str]:
-        return [entry.key for entry in self._store.list(f"{PREFIX}{source_id[:16]}-")]
+        return [entry.key for entry in self._store.list(_prefix(source_id))]
 
     def _read_all(self, keys: list[str]) -> list[Job]:
         return [job for job in in_parallel(self._read, keys) if job is not None]
@@ -585,6 +588,11 @@ def _raise_missing(job_id: str) -> NoReturn:
         f"There is no job {job_id[:80]!r}; start_sync answers with the id of a job, and the newest"
         f" {KEPT} of each source are kept."
     )
+
+
+def _prefix(source_id: str) -> str:
+    """Return what the keys of a source's jobs begin with."""
+    return f"{PREFIX}{source_id[:16]}-"
 
 
 def _key(job_id: str) -> str:

@@ -29,6 +29,7 @@ NETWORK = {
     "axe",
     "judge",
     "more_python_project",
+    "node_judge",
     "node_resolver",
     "npm",
     "npm_more_root",

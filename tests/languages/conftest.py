@@ -8,7 +8,7 @@ import pytest
 from filelock import FileLock
 
 import python_environment
-from check_environment import crates, node_resolver, python_resolver, rust_runtime
+from check_environment import crates, node_judge, node_resolver, python_resolver, rust_runtime
 from engines import engines_folder
 from node_environment import npm, npm_more_root, npm_root, pnpm_root
 from require import unavailable
@@ -17,6 +17,7 @@ from settled import settle
 __all__ = [
     "crates",
     "engines_folder",
+    "node_judge",
     "node_resolver",
     "npm",
     "npm_more_root",

@@ -90,7 +90,16 @@ def test_a_lock_file_chooses_what_lies_beside(check: Check) -> None:
         assert wrong(check(CODE.format(name="row"), lockfile=lock)) == ["boats.Oar.row"]
 
 
-def test_node_packages_lie_together_too(check: Check) -> None:
+@pytest.fixture
+def compiled(
+    tmp_path: Path, python: PythonIndexServer, npm: NpmServer, engines_folder: Path
+) -> Iterator[Check]:
+    """Checks with TypeScript's compiler."""
+    with opened(tmp_path, python, npm, engines=str(engines_folder)) as made:
+        yield made
+
+
+def test_node_packages_lie_together_too(compiled: Check) -> None:
     code = 'import {{ Boat }} from "boats";\nnew Boat().oar("left").{name}();\n'
     for version, right, other in (("1.0.0", "pull", "draw"), ("2.0.0", "draw", "pull")):
         lock = json.dumps(
@@ -102,13 +111,13 @@ def test_node_packages_lie_together_too(check: Check) -> None:
                 }
             }
         )
-        assert wrong(check(code.format(name=right), "typescript", lockfile=lock)) == []
-        assert wrong(check(code.format(name=other), "typescript", lockfile=lock)) == [
-            f"oars.Oar.{other}"
-        ]
+        assert wrong(compiled(code.format(name=right), "typescript", lockfile=lock)) == []
+        (found,) = compiled(code.format(name=other), "typescript", lockfile=lock)["results"]
+        told = found["name"], found["package"], found["version"]
+        assert told == (f"Oar.{other}", "oars", version)
 
 
-def test_an_alias_of_a_lock_file_is_the_package_that_it_stands_for(check: Check) -> None:
+def test_an_alias_of_a_lock_file_is_the_package_that_it_stands_for(compiled: Check) -> None:
     lock = json.dumps(
         {
             "packages": {
@@ -118,11 +127,48 @@ def test_an_alias_of_a_lock_file_is_the_package_that_it_stands_for(check: Check)
         }
     )
     code = 'import { Boats, Boat } from "ships";\nnew Boat().rows();\nnew Boat().oar("left");\n'
-    answer = check(code, "typescript", lockfile=lock)
+    answer = compiled(code, "typescript", lockfile=lock)
     assert answer["packages"] == {"boats": "1.0.0"}
-    found = [(each["name"], each.get("suggestions")) for each in answer["results"]]
-    assert found[0] == ("ships.Boats", ["boats.Boat"])
-    assert [name for name, _ in found[1:]] == ["boats.Boat.rows"]
+    assert wrong(answer) == ["ships.Boats", "Boat.rows"]
+    assert answer["results"][0]["suggestions"][0] == "ships.Boat"
+    assert answer["results"][1]["package"] == "boats"
+
+
+def test_an_upgrade_of_a_node_project_is_tried_before_it_is_made(
+    tmp_path: Path, python: PythonIndexServer, npm: NpmServer, engines_folder: Path
+) -> None:
+    root = tmp_path / "project"
+    files = {
+        "package.json": '{"dependencies": {"boats": "1", "oars": "1"}}',
+        "node_modules/boats/package.json": '{"name": "boats", "version": "1.0.0"}',
+        "node_modules/boats/index.d.ts": TYPES,
+        "node_modules/oars/package.json": '{"name": "oars", "version": "1.0.0"}',
+        "node_modules/oars/index.d.ts": "export declare class Oar { pull(): number; }\n",
+    }
+    for name, text in files.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(text)
+    code = (
+        'import { Oar } from "oars";\nimport { Boat } from "boats";\n'
+        "new Oar().pull();\nnew Oar().draw();\n"
+        'new Boat().oar("left").pull();\nnew Boat().oar("left").draw();\n'
+    )
+    flags = {"root": str(root), "engines": str(engines_folder)}
+    with opened(tmp_path, python, npm, **flags) as check:
+        now = check(code, "typescript", root=str(root))
+        later = check(code, "typescript", root=str(root), versions={"oars": "2.0.0"})
+        again = check(code, "typescript", root=str(root))
+    assert now == again
+    assert [(each["line"], each["name"]) for each in now["results"]] == [
+        (4, "Oar.draw"),
+        (6, "Oar.draw"),
+    ]
+    # What the project's own packages give is still of the version that they see.
+    (found,) = later["results"]
+    told = found["line"], found["name"], found["package"], found["version"]
+    assert told == (3, "Oar.pull", "oars", "2.0.0")
+    assert later["counts"]["not_checked"] == 1
+    assert later["packages"] == {"oars": "2.0.0", "boats": "1.0.0"}
 
 
 def test_what_is_only_imported_is_fetched_and_said(check: Check, python: PythonIndexServer) -> None:

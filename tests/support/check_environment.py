@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -11,7 +11,10 @@ import pytest
 from docstow.core.settings import load
 from docstow.languages.projects import Projects
 from docstow.languages.python.resolver import PythonResolver
+from docstow.languages.shared.engines import Engines
+from docstow.languages.shared.findings import Verdict
 from docstow.languages.shared.project import Scan
+from docstow.languages.typescript.resolver import CHECKING as NODE
 from docstow.languages.typescript.resolver import NodeResolver
 from docstow.runtime import Runtime
 from docstow.tools.verify_crates import StowedCrates
@@ -69,3 +72,22 @@ def python_resolver(
 @pytest.fixture(scope="session")
 def node_resolver(npm_root: Path, tmp_path_factory: pytest.TempPathFactory) -> NodeResolver:
     return NodeResolver(scanned(npm_root, tmp_path_factory.mktemp("node-index")))
+
+
+@pytest.fixture(scope="session")
+def node_judge(
+    npm_root: Path, engines_folder: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Callable[..., Verdict]]:
+    """Have code judged by TypeScript's compiler on the packages that npm has installed."""
+    scan = scanned(npm_root, tmp_path_factory.mktemp("judged-index"))
+    engines = Engines(engines_folder)
+
+    def judge(code: str, language: str = "typescript") -> Verdict:
+        assert NODE.judge is not None
+        with NODE.resolver(scan) as resolver:
+            return NODE.judge(engines, code, language, resolver, [scan])
+
+    with contextlib.closing(engines), pytest.MonkeyPatch.context() as patched:
+        # Tests may share the machine with others, and judge hundreds of programs.
+        patched.setattr("docstow.languages.shared.engines._WAIT_S", 120.0)
+        yield judge

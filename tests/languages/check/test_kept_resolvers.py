@@ -20,7 +20,7 @@ from docstow.languages.typescript.resolver import CHECKING as NODE
 from docstow.languages.typescript.resolver import NodeResolver
 from settled import settle
 
-CODE = 'import { Thing } from "thing";\nnew Thing().stop();\n'
+CODE = 'import { Thing } from "thing";\nThing.stop();\n'
 PYTHON_CODE = "import thing\n\nthing.Thing().stop()\n"
 
 

@@ -17,6 +17,7 @@ from docstow.cli import main
 from docstow.core.errors import UnreadableInput
 from docstow.core.settings import load
 from docstow.languages.shared.engines import this_platform
+from docstow.languages.shared.findings import Verdict
 from docstow.languages.typescript import compiler_release
 from docstow.runtime import Runtime
 from docstow.sources.packages.programs import fetcher_of, unpack_program
@@ -89,6 +90,80 @@ def test_what_is_wrong_is_found_with_its_place(verify: Verify, code: str, expect
     assert found["name"].endswith(expected), found
     line = code.split("\n")[found["line"] - 1]
     assert line[found["column"] - 1 :].startswith(expected.removesuffix("()").split(".")[-1])
+
+
+EXPRESS = 'import express from "express";\nconst app = express();\n'
+AXIOS = 'import axios from "axios";\n'
+ZOD = 'import { z } from "zod";\n'
+
+
+@pytest.mark.parametrize(
+    ("code", "expected"),
+    [
+        (EXPRESS + 'app.get("/", (req, res) => { res.sendd(req.bodyy); });', ["sendd", "bodyy"]),
+        (EXPRESS + 'app.get("/", (req, res) => { res.send(req.body); });', []),
+        (EXPRESS + "function f(res: any) { res.sendd(); }", []),
+        (EXPRESS + 'app.get("/", (req) => req.user);', ["user"]),
+        (EXPRESS + "declare global { namespace Express { interface Request { user: 1 } } }\n"
+         'app.get("/", (req) => req.user);\nexport {};', []),
+        (AXIOS + 'const { data, dta } = await axios.get("/x");', ["dta"]),
+        (AXIOS + 'const a = await axios.get<string[]>("/x");\na.statuss; a.data.x;',
+         ["statuss", "x"]),
+        (AXIOS + 'axios.get("/x", { timeoutt: 1, params: { any: 1 } });', ["timeoutt"]),
+        (AXIOS + 'axios.get("/x", { ...{ timeoutt: 1 } });', []),
+        ('"x".trimm(); [1].flatt(); JSON.parze("1");', ["trimm", "flatt", "parze"]),
+        ('"x".trim().split(",").at(-1)?.padStart(3); Promise.all([]);', []),
+        ("const m = new Map<string, number>();\nm.put(1);", ["put"]),
+        ("declare const tag: any;\ntag<number>`a`.mapWith(1).b();\n`a`.trimm();", ["trimm"]),
+        ('const r = await fetch("x");\nr.jsonn(); if (r.okk) r.text();\nexport {};',
+         ["jsonn", "okk"]),
+        ("process.exitt(1); Buffer.fromm('x');", ["exitt", "fromm"]),
+        ('import { readFile } from "node:fs/promises";\n(await readFile("x", "utf8")).trimm();',
+         ["trimm"]),
+        ("if (typeof process.exitt === 'function') {}", []),
+        (ZOD + "const U = z.object({});\ntype U = z.infer<typeof U>;\nU.x(1);", ["x"]),
+        (ZOD + "z.string()" + ".min(1)" * 200 + ".emial();", ["emial"]),
+        ("// @ts-nocheck\n" + EXPRESS + "app.wrong();", []),
+    ],
+)  # fmt: skip
+def test_members_of_values_are_looked_for(
+    node_judge: Callable[..., Verdict], code: str, expected: list[str]
+) -> None:
+    found = [each for each in node_judge(code).findings if each.status == "unknown"]
+    assert [each.name.rpartition(".")[2] for each in found] == expected
+
+
+@pytest.mark.parametrize(
+    ("code", "expected"),
+    [
+        (EXPRESS + 'app.post("/", (req, res) => res.json(req.file, req.user.id));', []),
+        (EXPRESS + 'app.post("/", ({ user, bodyy }, res) => { const { x } = res.y; });', []),
+        (EXPRESS + 'app.post("/", (req, res) => { const r = res; r.sendd(); r.any(); });',
+         ["sendd"]),
+        (AXIOS + "axios.surely(1); if (axios.later) axios.later();", ["surely"]),
+        ('const before = global.before; "x".trimm();', ["trimm"]),
+        (AXIOS + 'axios.get("/x", { timeoutt: 1 });', []),
+    ],
+)  # fmt: skip
+def test_objects_of_javascript_may_have_more(
+    node_judge: Callable[..., Verdict], code: str, expected: list[str]
+) -> None:
+    found = node_judge(code, "javascript").findings
+    names = [each.name.rpartition(".")[2] for each in found if each.status == "unknown"]
+    assert names == expected
+
+
+def test_what_the_projects_own_files_declare_is_not_called_wrong(
+    verify: Verify, project: Path
+) -> None:
+    code = 'import axios from "axios";\nconst r = await axios.get("/");\nr.traced; r.statuz;'
+    assert names(verify(code)) == ["AxiosResponse.traced", "AxiosResponse.statuz"]
+    own = project / "types.d.ts"
+    own.write_text('import "axios";\ndeclare module "axios" { interface X { traced: 1 } }\n')
+    try:
+        assert names(verify(code)) == ["AxiosResponse.statuz"]
+    finally:
+        own.unlink()
 
 
 @pytest.mark.parametrize(

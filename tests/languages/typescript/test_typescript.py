@@ -185,8 +185,6 @@ def test_a_class_in_full() -> None:
     (constructor,) = found.type.constructors
     assert [described(each) for each in constructor.parameters] == ["x", "y?", "...rest"]
     assert not found.type.open
-    assert not found.type.index_keys
-    assert not found.type.computed
 
 
 def test_commonjs() -> None:

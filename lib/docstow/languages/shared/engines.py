@@ -106,7 +106,7 @@ class Engines:
     def __init__(self, folder: Path | None, builds: Path | None = None) -> None:
         self._folder = folder
         self.builds = builds
-        self._lock = threading.Lock()
+        self._changed = threading.Condition()
         self._servers: OrderedDict[str, _Kept] = OrderedDict()
 
     def program(self, engine: Engine) -> Path | None:
@@ -121,7 +121,7 @@ class Engines:
 
     @contextmanager
     def at_work(self, engine: Engine, workplace: Workplace) -> Iterator[LanguageServer]:
-        """Lend a server that works in a folder made for it; others wait meanwhile.
+        """Lend a server that works in a folder made for it; others of that workplace wait.
 
         Raises:
             InternalError: the engine is not there.
@@ -130,32 +130,47 @@ class Engines:
         program = self.program(engine)
         if program is None:
             raise InternalError(f"{engine.name} is not installed.")
-        with self._lock:
-            key = f"{engine.name} {workplace.key}"
-            kept = self._servers.pop(key, None)
-            if kept is not None and not kept.server.is_usable:
-                kept.end()
-                kept = None
-            while len(self._servers) >= _MOST_SERVERS:
-                self._servers.popitem(last=False)[1].end()
-            if kept is None:
-                kept = _start(program, workplace)
-            self._servers[key] = kept
-            try:
-                yield kept.server
-            except (InternalError, TooLarge):
-                self._servers.pop(key).end()
-                raise
+        kept = self._take(f"{engine.name} {workplace.key}")
+        try:
+            with kept.lock:
+                server = kept.started(program, workplace)
+                try:
+                    yield server
+                except (InternalError, TooLarge):
+                    kept.end()
+                    raise
+        finally:
+            with self._changed:
+                kept.users -= 1
+                self._changed.notify_all()
+
+    def _take(self, key: str) -> _Kept:
+        """Return the place of a server; where all are in use, wait until one is not."""
+        with self._changed:
+            while key not in self._servers and len(self._servers) >= _MOST_SERVERS:
+                idle = next((name for name, each in self._servers.items() if not each.users), None)
+                if idle is None:
+                    self._changed.wait()
+                else:
+                    self._servers.pop(idle).end()
+            kept = self._servers.setdefault(key, _Kept())
+            self._servers.move_to_end(key)
+            kept.users += 1
+            return kept
 
     def pids(self) -> list[int]:
         """Return the ids of the servers' processes."""
-        return [each.server.pid for each in self._servers.values()]
+        servers = [each.server for each in self._servers.values()]
+        return [each.pid for each in servers if each is not None]
 
     def close(self) -> None:
-        """End all servers."""
-        with self._lock:
-            while self._servers:
-                self._servers.popitem()[1].end()
+        """End all servers, each when it has answered."""
+        with self._changed:
+            ended = list(self._servers.values())
+            self._servers.clear()
+        for each in ended:
+            with each.lock:
+                each.end()
 
 
 def engine_folder(folder: Path, engine: Engine) -> Path:
@@ -163,18 +178,33 @@ def engine_folder(folder: Path, engine: Engine) -> Path:
     return folder / f"{engine.name}-{engine.version}"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Kept:
-    server: LanguageServer
-    folder: Path
+    """A server that may be at work, who uses it or waits for it, and where it works."""
+
+    lock: threading.Lock = field(default_factory=threading.Lock)
+    users: int = 0
+    server: LanguageServer | None = None
+    folder: Path | None = None
+
+    def started(self, program: Path, workplace: Workplace) -> LanguageServer:
+        """Return a server that is usable: another one where the last has ended or has grown."""
+        if self.server is not None and not self.server.is_usable:
+            self.end()
+        if self.server is None:
+            self.folder = Path(tempfile.mkdtemp(prefix="docstow-engine-")).resolve()
+            self.server = _start(program, workplace, self.folder)
+        return self.server
 
     def end(self) -> None:
-        self.server.end()
-        shutil.rmtree(self.folder, ignore_errors=True)
+        if self.server is not None:
+            self.server.end()
+        if self.folder is not None:
+            shutil.rmtree(self.folder, ignore_errors=True)
+        self.server = self.folder = None
 
 
-def _start(program: Path, workplace: Workplace) -> _Kept:
-    made = Path(tempfile.mkdtemp(prefix="docstow-engine-")).resolve()
+def _start(program: Path, workplace: Workplace, made: Path) -> LanguageServer:
     home, folder = made / "home", made / "code"
     home.mkdir()
     for name, text in workplace.files.items():
@@ -185,7 +215,7 @@ def _start(program: Path, workplace: Workplace) -> _Kept:
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.symlink_to(target, target_is_directory=True)
-    server = LanguageServer(
+    return LanguageServer(
         [str(program), *workplace.arguments],
         folder,
         home,
@@ -194,4 +224,3 @@ def _start(program: Path, workplace: Workplace) -> _Kept:
         options=workplace.options,
         wait_s=_WAIT_S,
     )
-    return _Kept(server, made)

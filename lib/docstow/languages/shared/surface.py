@@ -1,4 +1,4 @@
-"""What a package offers to those who import it: symbols, values, and how they are asked for.
+"""What a package offers to those who import it: symbols, and how they are asked for.
 
 A surface is loaded from an installed package by its language, or from documents
 (:mod:`docstow.languages.shared.stored_surface`).
@@ -6,7 +6,7 @@ A surface is loaded from an installed package by its language, or from documents
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import IntEnum
 from typing import TYPE_CHECKING, Literal, Protocol
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 ParameterKind = Literal[
     "positional_only", "positional", "keyword_only", "var_positional", "var_keyword"
 ]
-Form = Literal["function", "string", "number", "boolean", "object", "array", "nothing", "other"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,114 +167,4 @@ class Surfaces(Protocol):
 
         What is asked then must be answered as if it were the first.
         """
-        ...
-
-
-@dataclass(frozen=True, slots=True)
-class Passed:
-    """An argument as code writes it.
-
-    Attributes:
-        form: what it is written as.
-        text: of a string, what it says.
-        count: of a function, how many parameters it names.
-        value: what it certainly is.
-        keys: of an object, the names that it is written with.
-    """
-
-    form: Form = "other"
-    text: str | None = None
-    count: int = 0
-    value: Value | None = None
-    keys: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """What a call gives, and what it expects.
-
-    Attributes:
-        value: what it gives.
-        expects: of each argument.
-    """
-
-    value: Value | None
-    expects: tuple[Value | None, ...]
-
-
-class Value(Protocol):
-    """What an expression certainly is, as far as that is known."""
-
-    @property
-    def name(self) -> str:
-        """The path of its type, for messages: ``express.Response``; empty where it has none."""
-        ...
-
-    @property
-    def shared(self) -> bool:
-        """Whether any package may add members to it, since its type is global."""
-        ...
-
-    def member(self, name: str) -> Value | None:
-        """Return a member; None where nothing is known of it."""
-        ...
-
-    def lacks(self, name: str) -> bool:
-        """Return whether it certainly has no such member."""
-        ...
-
-    def refuses(self, key: str) -> bool:
-        """Return whether an object that is written where this is expected has no such key."""
-        ...
-
-    def has(self, name: str) -> bool:
-        """Return whether it certainly has such a member."""
-        ...
-
-    def names(self) -> tuple[str, ...]:
-        """Return the names of members, for suggestions."""
-        ...
-
-    def item(self, index: int | None) -> Value | None:
-        """Return a member of an array or a tuple; of no certain place without an index."""
-        ...
-
-    def awaited(self) -> Value | None:
-        """Return what awaiting it gives."""
-        ...
-
-    def call(
-        self, passed: Sequence[Passed] | None, types: Sequence[Value | None], *, new: bool
-    ) -> Outcome | None:
-        """Return what a call gives.
-
-        Args:
-            passed: arguments; None where their number is not certain.
-            types: type arguments.
-            new: whether it is made by ``new``.
-        """
-        ...
-
-    def parameter(self, index: int, count: int) -> Value | None:
-        """Return what a function written here with so many parameters gets as one of them."""
-        ...
-
-
-class Values(Protocol):
-    """A surface that can tell what its names are."""
-
-    def value(self, path: str) -> Value | None:
-        """Return what an exported path is as a value."""
-        ...
-
-    def typed(self, path: str, types: Sequence[Value | None]) -> Value | None:
-        """Return what has an exported type."""
-        ...
-
-    def global_value(self, name: str) -> Value | None:
-        """Return what a global name is."""
-        ...
-
-    def global_type(self, name: str, types: Sequence[Value | None]) -> Value | None:
-        """Return what has a type of the language itself."""
         ...

@@ -5,11 +5,13 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from docstow.core.errors import DocstowError
 from docstow.languages.shared.engines import Engines, Workplace
 from docstow.languages.shared.findings import (
     MOST,
@@ -20,7 +22,20 @@ from docstow.languages.shared.findings import (
     nearest,
     sort_findings,
 )
-from docstow.languages.typescript.check.syntax import Tree, child, text_of
+from docstow.languages.typescript.augmentations import Augmentations
+from docstow.languages.typescript.check import tested_members
+from docstow.languages.typescript.check.scope import Scope
+from docstow.languages.typescript.check.syntax import (
+    Tree,
+    called_text,
+    child,
+    function_around,
+    keys_beside,
+    last_word,
+    object_keys,
+    text_of,
+    without_key,
+)
 from docstow.languages.typescript.compiler_release import ENGINE
 
 if TYPE_CHECKING:
@@ -48,6 +63,8 @@ _FILES = {
     ("javascript", True): ("code.jsx", "javascriptreact"),
 }
 _MOST_MEMBERS = 400
+#: Of an object that no overload takes, keys that are tried one by one.
+_MOST_KEYS = 12
 _ANYTHING = frozenset({"unknown", "never", "{}", "object", "undefined", "null", "void"})
 _PROPERTY = re.compile(r"Property '([^']+)' does not exist on type '(.*?)'\.", re.DOTALL)
 _NO_EXPORT = re.compile(r"""(?:Module '"?|')(.+?)"?' has no exported member(?: named)? '([^']+)'""")
@@ -63,7 +80,11 @@ _UNUSED = re.compile(r"'([^']+)' is declared but its value is never read")
 _UNDECLARED = re.compile(r"Cannot find name '([^']+)'")
 #: Rules whose message may speak of a key or a text that is not there, among much else.
 _ASSIGNMENTS = frozenset({"2322", "2345", "2769", "2353", "2561", "2820"})
+#: Where names are taken over from others.
+_TAKING = frozenset({"import_specifier", "import_clause", "shorthand_property_identifier_pattern"})
 _IMPORTS = frozenset({"2305", "2614", "2724"})
+#: The rule of a member that is not there, where one is that differs by a few letters.
+_MISSPELLED = "2551"
 _PACKAGE = re.compile(r".*[\\/]node_modules[\\/]((?:@[^\\/]+[\\/])?[^\\/]+)")
 
 
@@ -91,16 +112,19 @@ def refine(
         InternalError: the compiler ended.
     """
     tree = Tree(code)
-    body = tree.root.text or b""
-    text = body.decode("utf-8", "replace")
     with_markup = any(each.type.startswith("jsx_") for each in tree.nodes)
     name, dialect = _FILES["typescript" if typed else "javascript", with_markup]
     folders = [folder for scan in scans if (folder := _node_modules(scan)) is not None]
     with engines.at_work(ENGINE, _workplace(scans, folders)) as server:
-        said = server.judge(f"{_below(folders)}{name}", dialect, text)
-        judge = _Judge(server, tree, resolver, typed=typed)
+        place = f"{_below(folders)}{name}"
+
+        def ask(body: bytes) -> list[Diagnostic]:
+            return server.judge(place, dialect, body.decode("utf-8", "replace"))
+
+        said = ask(tree.root.text or b"")
+        judge = _Judge(server, tree, resolver, scans, ask, typed=typed)
         found = [each for one in said for each in judge.findings(one)]
-        found += judge.confused_imports(said, found)
+        found += judge.confused_names(said, found)
         known = {(word.line + 1, word.start + 1) for word in server.words()}
     return replace(verdict, findings=_joined(verdict.findings, found, known, tree))
 
@@ -147,46 +171,63 @@ class _Judge:
     """Takes, lowers or drops what the compiler says."""
 
     def __init__(
-        self, server: LanguageServer, tree: Tree, resolver: Resolver, *, typed: bool
+        self,
+        server: LanguageServer,
+        tree: Tree,
+        resolver: Resolver,
+        scans: Sequence[Scan],
+        judge: Callable[[bytes], Sequence[Diagnostic]],
+        *,
+        typed: bool,
     ) -> None:
+        self._judge = judge
         self._server = server
         self._tree = tree
         self._resolver = resolver
+        self._scans = scans
+        self._added = [Augmentations(scan.boundary) for scan in scans]
         self._typed = typed
+        self._scope = Scope(tree)
+        self._tested = tested_members(tree)[0 if typed else 1]
         self._by_place = {(n.start_point.row, n.start_point.column): n for n in tree.nodes}
 
     def findings(self, said: Diagnostic) -> Iterator[Finding]:
         """Yield the finding that a diagnostic makes; none where it speaks of something else."""
         node = self._by_place.get((said.line, said.start))
-        if said.code in {"2339", "2551"} and (match := _PROPERTY.search(said.message)):
+        if said.code in {"2339", _MISSPELLED} and (match := _PROPERTY.search(said.message)):
             yield self._member(said, node, match[1], match[2])
         elif match := _absent_export(said):
             yield self._export(said, match[1].strip('"'), match[2])
         elif not self._typed:
             return
         elif said.code in {"2554", "2555", "2575"} and _COUNT.search(said.message):
-            yield self._finding(said, _called(node, self._tree), "wrong_argument", "()")
+            yield self._finding(said, called_text(node, self._tree), "wrong_argument", "()")
         elif said.code in _ASSIGNMENTS and (match := _NO_KEY.search(said.message)):
             yield self._key(said, match[1], match[2])
         elif said.code in _ASSIGNMENTS and (match := _LITERAL.search(said.message)):
             choices = re.findall(r'"([^"]+)"', match[2])
             near = nearest(match[1].strip('"'), choices, shaped=False)
             yield self._finding(said, match[1], "wrong_argument", "", near)
+        elif said.code == "2769" and node is not None and node.type == "object":
+            yield from self._keys_of_overloads(said, node)
         elif said.code == "2559":
             yield self._finding(said, text_of(node)[:80] if node else "", "wrong_argument", "")
 
-    def confused_imports(
+    def confused_names(
         self, said: Sequence[Diagnostic], found: Sequence[Finding]
     ) -> Iterator[Finding]:
-        """Yield names that nothing declares, where something alike is imported and not used."""
-        imported = {
-            text_of(node.named_children[-1])
+        """Yield names that nothing declares, where something alike is taken over and not used.
+
+        That is imported, or taken out of a value by its name.
+        """
+        taken = {
+            text_of(node.named_children[-1]) if node.named_children else text_of(node)
             for node in self._tree.nodes
-            if node.type in {"import_specifier", "import_clause"} and node.named_children
+            if node.type in _TAKING
         }
-        imported -= {each.name.rpartition(".")[2] for each in found}
+        taken -= {each.name.rpartition(".")[2] for each in found}
         unused = (_UNUSED.match(each.message) for each in said if each.code == "6133")
-        spare = [match[1] for match in unused if match and match[1] in imported]
+        spare = [match[1] for match in unused if match and match[1] in taken]
         for each in said:
             match = _UNDECLARED.match(each.message) if each.code in {"2304", "2552"} else None
             near = nearest(match[1], spare) if match else ()
@@ -194,29 +235,81 @@ class _Judge:
                 yield self._finding(each, match[1], "unknown", "", near)
 
     def _member(self, said: Diagnostic, node: Node | None, member: str, owner: str) -> Finding:
-        package, version, is_own = self._package_of(node)
+        home = self._home(node)
         title = _short(owner)
-        is_open = owner in _ANYTHING or " | " in _without_parameters(owner)
-        if is_open or (not self._typed and (is_own or not package) and said.code != "2551"):
+        is_open = home.is_stale or owner in _ANYTHING or _is_union(owner)
+        if not self._typed and said.code != _MISSPELLED:
+            is_open = is_open or home.is_own or not home.package or self._is_handed(node)
+        if is_open or self._is_tested(node) or self._may_be_added(member):
             return self._finding(said, f"{title}.{member}", "not_checked", "")
         names = self._server.members(said.line, said.start)
         near = self._near(said, member, names)
-        return self._finding(said, f"{title}.{member}", "unknown", "", near, package, version)
+        return self._finding(said, f"{title}.{member}", "unknown", "", near, home)
 
     def _key(self, said: Diagnostic, key: str, owner: str) -> Finding:
         node = self._by_place.get((said.line, said.start))
+        home = self._home(function_around(node, self._tree))
+        if home.is_stale or self._may_be_added(key):
+            return self._finding(said, f"{_short(owner)}.{key}", "not_checked", "")
         names = self._server.members(said.line, said.start)
-        written = _keys_beside(node, self._tree)
+        written = keys_beside(node, self._tree)
         near = self._near(said, key, [each for each in names if each not in written])
-        package, version, _ = self._package_of(_function(node, self._tree))
-        return self._finding(said, f"{_short(owner)}.{key}", "unknown", "", near, package, version)
+        return self._finding(said, f"{_short(owner)}.{key}", "unknown", "", near, home)
+
+    def _keys_of_overloads(self, said: Diagnostic, node: Node) -> Iterator[Finding]:
+        """Yield the keys of an object that no overload takes: the compiler tells of one alone.
+
+        A key is one if the call is right without it, and nothing of that name can be there.
+        """
+        absent = []
+        for key, place in islice(object_keys(node), _MOST_KEYS):
+            left = self._judge(without_key(self._tree.root.text or b"", place))
+            if not any(
+                (e.line, e.start, e.code) == (said.line, said.start, said.code) for e in left
+            ):
+                names = self._server.members(place.start_point.row, place.start_point.column)
+                if names and key not in names:
+                    absent.append((key, place, names))
+        self._judge(self._tree.root.text or b"")
+        called = called_text(node, self._tree)
+        for key, place, names in absent:
+            row, column = place.start_point.row, place.start_point.column
+            told = f"No form of {called} takes a key '{key}'."
+            at = replace(said, line=row, start=column, message=told)
+            if not self._may_be_added(key):
+                home = self._home(function_around(node, self._tree))
+                near = self._near(at, key, names)
+                yield self._finding(at, f"{called}.{key}", "unknown", "", near, home)
 
     def _export(self, said: Diagnostic, module: str, name: str) -> Finding:
+        if self._may_be_added(name):
+            return self._finding(said, f"{module}.{name}", "not_checked", "")
         found = self._resolver.package_for(module)
         names = self._server.members(said.line, said.start)
         near = self._near(said, name, names)
-        package, version = (found.name, found.version) if found is not None else ("", "")
-        return self._finding(said, f"{module}.{name}", "unknown", "", near, package, version)
+        home = _Home(found.name, found.version) if found is not None else _Home()
+        return self._finding(said, f"{module}.{name}", "unknown", "", near, home)
+
+    def _is_handed(self, node: Node | None) -> bool:
+        """Whether it is a member of what a function gets, to which others may have given more.
+
+        Of JavaScript nothing says what is put into an object on its way, as middleware does.
+        """
+        outer = self._tree.parent(node) if node is not None else None
+        while outer is not None and outer.type.endswith("_pattern"):
+            outer = self._tree.parent(outer)
+        if outer is None or outer.type in {"formal_parameters", "arrow_function"}:
+            return outer is not None
+        return self._scope.is_handed(child(outer, "value") or child(outer, "object"))
+
+    def _is_tested(self, node: Node | None) -> bool:
+        """Whether code asks for it that may not be there; in TypeScript only by ``typeof``."""
+        outer = self._tree.parent(node) if node is not None else None
+        return outer is not None and outer.id in self._tested
+
+    def _may_be_added(self, name: str) -> bool:
+        """Whether the project's own files, which the compiler does not see, may declare a name."""
+        return any(each.mention(name) for each in self._added)
 
     def _near(self, said: Diagnostic, wanted: str, names: Sequence[str]) -> tuple[str, ...]:
         """Return the names that may be meant: what the compiler says, then what is alike."""
@@ -232,8 +325,7 @@ class _Judge:
         status: Status,
         mark: str,
         near: tuple[str, ...] = (),
-        package: str = "",
-        version: str = "",
+        home: _Home | None = None,
     ) -> Finding:
         first = said.message.strip().split("\n")
         # The innermost line of a chain says what is wrong; the outermost that something is.
@@ -247,30 +339,58 @@ class _Judge:
             status=status,
             message=told if status != "not_checked" else "",
             suggestions=near,
-            package=package,
-            version=version,
+            package=home.package if home is not None else "",
+            version=home.version if home is not None else "",
             engine=str(ENGINE.name),
         )
 
-    def _package_of(self, node: Node | None) -> tuple[str, str, bool]:
-        """Return the package that declares the type of what stands before a member's name."""
+    def _home(self, node: Node | None) -> _Home:
+        """Return who declares the type of what stands before a member's name."""
         outer = self._tree.parent(node) if node is not None else None
         if node is not None and outer is not None and outer.type == "member_expression":
-            node = _last(outer.named_children[0])
+            node = last_word(outer.named_children[0])
         if node is None:
-            return "", "", False
+            return _Home()
         at = node.start_point
         for path, _ in self._server.declared(at.row, at.column):
             if match := _PACKAGE.match(str(path)):
-                name = match[1].replace("\\", "/")
-                plain = name.removeprefix("@types/").replace("__", "/")
-                plain = f"@{plain}" if "__" in name else plain
-                found = self._resolver.package_for(plain) or self._resolver.package_for(name)
-                if found is not None:
-                    return found.name, found.version, False
-                return name, "", False
-            return "", "", path.name.startswith("code.")
-        return "", "", False
+                return self._home_of(match[1].replace("\\", "/"), Path(match[0]))
+            return _Home(is_own=path.name.startswith("code."))
+        return _Home()
+
+    def _home_of(self, name: str, folder: Path) -> _Home:
+        plain = name.removeprefix("@types/").replace("__", "/")
+        plain = f"@{plain}" if "__" in name else plain
+        found = self._resolver.package_for(plain) or self._resolver.package_for(name)
+        version = self._version_at(folder)
+        if found is None:
+            return _Home(name, version)
+        if found.name != name:
+            return _Home(found.name, found.version)
+        # Packages of a project go on seeing what it has installed.
+        is_replaced = len(self._scans) > 1 and bool(self._scans[0].named(name))
+        return _Home(name, version, is_stale=is_replaced and version != found.version)
+
+    def _version_at(self, folder: Path) -> str:
+        """Return the version of the package in a folder: a project may have several."""
+        for scan in self._scans:
+            try:
+                manifest = json.loads(scan.boundary.read(folder / "package.json"))
+            except (DocstowError, ValueError, RecursionError):
+                continue
+            version = manifest.get("version") if isinstance(manifest, dict) else None
+            return version if isinstance(version, str) else ""
+        return ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Home:
+    """What declares a type: a package, the code itself, or one in place of which is another."""
+
+    package: str = ""
+    version: str = ""
+    is_own: bool = False
+    is_stale: bool = False
 
 
 def _absent_export(said: Diagnostic) -> re.Match[str] | None:
@@ -280,53 +400,14 @@ def _absent_export(said: Diagnostic) -> re.Match[str] | None:
     return _NO_EXPORT.search(said.message) if said.code in _IMPORTS else None
 
 
-def _last(node: Node) -> Node:
-    """Return the word that names what an expression gives: of a call that of the function."""
-    while True:
-        if node.type in {"call_expression", "new_expression"}:
-            inner = child(node, "function") or child(node, "constructor")
-        elif node.type in {"member_expression", "subscript_expression"}:
-            inner = child(node, "property") or child(node, "object")
-        elif node.type in {"non_null_expression", "parenthesized_expression", "await_expression"}:
-            inner = node.named_children[0] if node.named_children else None
-        else:
-            return node
-        if inner is None:
-            return node
-        node = inner
+def _is_union(owner: str) -> bool:
+    """Whether a type is one of several, which may have different members.
 
-
-def _function(node: Node | None, tree: Tree) -> Node | None:
-    """Return the word that names the function whose arguments a node is in."""
-    for each in tree.above(node) if node is not None else ():
-        if each.type in {"call_expression", "new_expression"}:
-            return _last(each)
-    return None
-
-
-def _called(node: Node | None, tree: Tree) -> str:
-    """Return the text of the function that is called around a place."""
-    for each in (node, *tree.above(node)) if node is not None else ():
-        if each.type in {"call_expression", "new_expression"}:
-            called = child(each, "function") or child(each, "constructor")
-            return text_of(called)[-80:] if called is not None else ""
-    return ""
-
-
-def _keys_beside(node: Node | None, tree: Tree) -> set[str]:
-    """Return the keys of the object that a key is in."""
-    for each in tree.above(node) if node is not None else ():
-        if each.type == "object":
-            keys = (child(pair, "key") for pair in each.named_children)
-            return {text_of(key).strip("'\"") for key in keys if key is not None}
-    return set()
-
-
-def _without_parameters(owner: str) -> str:
-    """Return a type without what stands in brackets: a union only where it is one itself."""
+    The forms of one generic type have the same.
+    """
     while (shorter := _BRACKETS.sub("", owner)) != owner:
         owner = shorter
-    return owner
+    return len({each.strip() for each in owner.split(" | ")}) > 1
 
 
 def _short(owner: str) -> str:

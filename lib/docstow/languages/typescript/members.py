@@ -425,7 +425,7 @@ class MemberResolver:
             above = found.fields.get(name, ())
             inherited = [each for each in above if each[1].static not in sides]
             found.fields[name] = [(namespace, member) for member in members] + inherited
-        found.certain = found.certain and not (type_.open or type_.index_keys or type_.computed)
+        found.certain = found.certain and not type_.open
         found.calls = _concatenate(found.calls, tuple(type_.calls))
         # A constructor replaces the one that would be inherited.
         found.constructors = tuple(type_.constructors) or found.constructors

@@ -39,12 +39,7 @@ class NodeResolver:
 
     def again(self) -> bool:
         """Make ready for another piece of code; whether what was read is still so, and not much."""
-        if not self._project.again():
-            return False
-        for each in self._surfaces.values():
-            if each is not None:
-                each.forget()
-        return True
+        return self._project.again()
 
     def package_for(self, imported: str) -> Installed | None:
         """Return the package of a specifier; of Node's modules the one that declares them."""
@@ -127,7 +122,7 @@ def _judge(
     from docstow.languages.typescript.compiler import refine
 
     typed = language == "typescript"
-    own = verify(code, resolver, typed=typed, inferring=False)
+    own = verify(code, resolver, typed=typed)
     return refine(engines, code, resolver, scans, own, typed=typed)
 
 

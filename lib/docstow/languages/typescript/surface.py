@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import partial
 from pathlib import Path
 
 from docstow.languages.shared.boundary import Boundary
 from docstow.languages.shared.project import Package
-from docstow.languages.shared.surface import Everything, Home, Openness, Symbol, Value
+from docstow.languages.shared.surface import Everything, Home, Openness, Symbol
 from docstow.languages.typescript import package_json
-from docstow.languages.typescript.evaluation import TypeEvaluator
+from docstow.languages.typescript.augmentations import Augmentations
 from docstow.languages.typescript.files import Folder, PackageFiles, split_specifier
 from docstow.languages.typescript.inline import inline_members
 from docstow.languages.typescript.names import Entity, Namespace
 from docstow.languages.typescript.paths import PathResolver
-from docstow.languages.typescript.shapes import UNKNOWN, Deferred, is_unknown
 from docstow.languages.typescript.symbols import describe, describe_builtin, find_place
-from docstow.languages.typescript.type_names import Globals
-from docstow.languages.typescript.values import NodeValue, as_value
 
 #: Modules, and exports of the entry, whose names are suggested.
 _MAX_MODULES = 30
@@ -37,7 +34,7 @@ _ENDINGS = (".d.ts", ".d.mts", ".d.cts", ".js", ".mjs", ".cjs")
 
 
 class NodeProject:
-    """What the surfaces of one project share: its packages, their files, what is global.
+    """What the surfaces of one project share: its packages, their files, its own declarations.
 
     Args:
         boundary: what may be read.
@@ -54,7 +51,7 @@ class NodeProject:
         self._siblings = siblings
         self.installed = installed
         self.files = PackageFiles(boundary)
-        self.globals = Globals(self.files, self.find, installed)
+        self.augmentations = Augmentations(boundary)
         self._uses = 0
 
     def again(self) -> bool:
@@ -63,7 +60,7 @@ class NodeProject:
         read = self.files.stamps
         if self._uses > _MOST_USES or read.size > _MOST_BYTES or not read.are_same():
             return False
-        self.globals.forget_own()
+        self.augmentations.forget()
         return True
 
     def find(self, name: str) -> Folder | None:
@@ -115,10 +112,6 @@ class NodeSurface:
         self._paths = PathResolver(package, builtin, project.files, project.find, project.installed)
         self._modules: tuple[str, ...] | None = None
         self.folder = self._paths.folder
-
-    def forget(self) -> None:
-        """Drop the types that were evaluated for one piece of code."""
-        self._evaluator.forget()
 
     def modules(self) -> tuple[str, ...]:
         """List the modules that can be imported; the entry module first."""
@@ -326,37 +319,6 @@ class NodeSurface:
         if self._paths.members.unfolded:
             yield "Some types unfold beyond what is followed: members of theirs may be missing."
 
-    def value(self, path: str) -> NodeValue | None:
-        """Return what an exported path is as a value."""
-        for namespace, names in self._augmented_entries(path):
-            shapes = self._evaluator.value(Entity(namespaces=(namespace,)))
-            for name in names:
-                found = self._evaluator.member(shapes, name)
-                if not found and name == "default" and not namespace.file.esm:
-                    found = shapes
-                shapes = found
-            if shapes and not is_unknown(shapes):
-                return NodeValue(self._evaluator, shapes)
-        return None
-
-    def typed(self, path: str, types: Sequence[Value | None]) -> NodeValue | None:
-        """Return what has an exported type."""
-        for namespace, names in self._augmented_entries(path):
-            entity: Entity | None = Entity(namespaces=(namespace,))
-            for name in names:
-                if entity is not None:
-                    entity = self._evaluator.type_names.qualified(entity, name)
-            if entity is not None:
-                return as_value(self._evaluator, self._evaluator.type(entity, _arguments(types)))
-        return None
-
-    def _augmented_entries(self, path: str) -> list[tuple[Namespace, list[str]]]:
-        """Return the modules that a path begins with, each with the names below it."""
-        module, names = self._paths.split(path)
-        found = self._paths.entries(module) if module is not None else []
-        self._paths.augment()
-        return [(namespace, names) for namespace in found]
-
     def lacks_module(self, specifier: str) -> bool:
         """Whether it certainly has no module of that name: no file, and no ``exports`` for it."""
         if self.folder is None or (self.package.name == _NODE_TYPES and not self._builtin):
@@ -374,19 +336,11 @@ class NodeSurface:
                 return False
             if any(named == specifier for _, named in files.ambient_modules(folder)):
                 return False
-        return not self.project.globals.may_augment(specifier)
+        return not self.may_be_added(specifier)
 
-    def global_value(self, name: str) -> NodeValue | None:
-        """Return what a global name is."""
-        return as_value(self._evaluator, self._evaluator.global_value(name))
-
-    def global_type(self, name: str, types: Sequence[Value | None]) -> NodeValue | None:
-        """Return what has a type of the language itself."""
-        return as_value(self._evaluator, self._evaluator.global_type(name, _arguments(types)))
-
-    @cached_property
-    def _evaluator(self) -> TypeEvaluator:
-        return TypeEvaluator(self._paths.names, self.project.globals)
+    def may_be_added(self, name: str) -> bool:
+        """Whether the project's own files may add a name to what packages declare."""
+        return self.project.augmentations.mention(name)
 
 
 class _LazySymbols(Mapping[str, Symbol]):
@@ -441,8 +395,3 @@ def _is_definitely_typed(namespace: Namespace, homes: Iterable[Path]) -> bool:
     name = namespace.package
     typed = any(home.parent.name == "@types" for home in homes)
     return typed and name.startswith("@types/") and name != _NODE_TYPES
-
-
-def _arguments(types: Sequence[Value | None]) -> list[Deferred]:
-    known = (each.shapes if isinstance(each, NodeValue) else UNKNOWN for each in types)
-    return [Deferred(shapes=shapes) for shapes in known]

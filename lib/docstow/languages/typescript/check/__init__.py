@@ -1,4 +1,7 @@
-"""Checks TypeScript and JavaScript against packages: imports, members, calls, keys of options."""
+"""Checks what TypeScript and JavaScript import from packages, and the exported names they use.
+
+What values are, the language's compiler knows (:mod:`docstow.languages.typescript.compiler`).
+"""
 
 from __future__ import annotations
 
@@ -6,18 +9,9 @@ import re
 from typing import TYPE_CHECKING
 
 from docstow.languages.shared.findings import PROBLEMS, Finding, Verdict, nearest, sort_findings
-from docstow.languages.shared.likeness import name_similarity
-from docstow.languages.shared.lookup import (
-    Answer,
-    Names,
-    PassedArguments,
-    Resolver,
-    absent,
-    mismatch,
-)
-from docstow.languages.typescript.check.inference import MEMBERS, Expressions, Known, object_keys
-from docstow.languages.typescript.check.scope import Name, Scope
-from docstow.languages.typescript.check.syntax import Tree, call_arguments, child, text_of
+from docstow.languages.shared.lookup import Answer, Names, Resolver
+from docstow.languages.typescript.check.scope import MEMBERS, Name, Scope
+from docstow.languages.typescript.check.syntax import Tree, child, text_of
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -38,10 +32,6 @@ _INHERENT = frozenset(
         *("then", "catch", "finally", "default", "__esModule", "displayName"),
     }
 )
-#: Wrong members for which names are suggested.
-_MAX_SUGGESTED = 200
-#: Likeness from which a name is another one misspelled.
-_MISSPELLED = 85.0
 #: Comments that silence the checks of types in the next line.
 _SILENCING = re.compile(r"@ts-(?:ignore|expect-error|nocheck)\b")
 
@@ -95,40 +85,35 @@ def _operator(node: Node) -> str:
     return text_of(child(node, "operator"))
 
 
-def verify(code: str, resolver: Resolver, *, typed: bool = True, inferring: bool = True) -> Verdict:
-    """Check a piece of TypeScript or JavaScript, JSX included.
+def verify(code: str, resolver: Resolver, *, typed: bool = True) -> Verdict:
+    """Check what a piece of TypeScript or JavaScript imports, JSX included.
 
     Args:
         code: the code.
         resolver: where packages are found.
-        typed: it is TypeScript; JavaScript may leave arguments out and pass more, and give objects
-            further keys.
-        inferring: what values are is inferred; else imports and the names of modules are judged.
+        typed: it is TypeScript; of JavaScript what runs has the last word, not what declares it.
     """
     tree = Tree(code)
-    checker = _Checker(Scope(tree), Names(resolver), typed=typed, inferring=inferring)
+    checker = _Checker(Scope(tree), Names(resolver), typed=typed)
     checker.imports()
     for node in tree.nodes:
-        checker.look_at(node)
+        if node.type in MEMBERS and not node.has_error:
+            checker.chain(node)
     return checker.verdict()
 
 
 class _Checker:
-    def __init__(self, scope: Scope, names: Names, *, typed: bool, inferring: bool) -> None:
-        self._inferring = inferring
+    def __init__(self, scope: Scope, names: Names, *, typed: bool) -> None:
         self._scope = scope
         self._names = names
         self._typed = typed
         self._tree = scope.tree
-        self._values = Expressions(scope, names, self._look_up)
-        words, tested = tested_members(scope.tree)
-        #: Of what TypeScript declares code cannot ask for more than there is.
-        self._asked, self._asked_of_values = tested, words if typed else tested
+        #: What code asks for that may not be there is no mistake.
+        self._asked = tested_members(scope.tree)[1]
         self._silenced = _silenced(scope.tree)
         self._findings: list[Finding] = []
         self._missing: dict[str, None] = {}
         self._near_modules: dict[str, tuple[str, ...]] = {}
-        self._near: dict[tuple[str, str], tuple[str, ...]] = {}
 
     def verdict(self) -> Verdict:
         return Verdict(sort_findings(self._findings), tuple(self._missing))
@@ -151,7 +136,10 @@ class _Checker:
             if not resolver.is_standard(source):
                 self._missing.setdefault(_package_of(source))
             return None
-        return self._names.look_up(name.path, source)
+        answer = self._names.look_up(name.path, source)
+        if answer.status == "unknown" and _may_be_added(name, answer):
+            return Answer("not_checked", answer.symbol, package=answer.package)
+        return answer
 
     def imports(self) -> None:
         """Check every imported name."""
@@ -189,170 +177,46 @@ class _Checker:
         message = f"{said}; did you mean {near[0]}?" if near else f"{said}."
         return Answer("unknown", message=message, suggestions=near, package=package)
 
-    def look_at(self, node: Node) -> None:
-        """Check one node, without those below it."""
-        if node.type in MEMBERS and not node.has_error:
-            self._chain(node)
-        elif not self._inferring:
-            return
-        elif node.type in {"call_expression", "new_expression"} and not node.has_error:
-            self._call(node)
-        elif node.type == "object" and self._typed:
-            self._object(node)
-        elif node.type == "object_pattern":
-            self._pattern(node)
-
-    def _chain(self, node: Node) -> None:
-        """Check a member of an imported name, or else of a value; of a chain of names the whole."""
-        name = self._values.name(node)
-        if name is None:
-            if self._inferring:
-                self._member(node)
-            return
+    def chain(self, node: Node) -> None:
+        """Check a member of an imported name; of a chain of names the whole."""
+        name = self._scope.name(node)
         outer = self._tree.parent(node)
         if outer is not None and outer.type in MEMBERS and outer.named_children[0] == node:
             return
-        last = text_of(node.named_children[-1])
-        if node.id in self._asked or any(each in self._scope.patched for each in name.names):
+        if name is None or node.id in self._asked or not self._is_certain(name):
             return
         answer = self._look_up(name)
-        if answer is None:
-            return
-        if answer.status == "unknown" and _is_inherent(name, answer):
-            answer = Answer("not_checked", package=answer.package)
-        is_open = answer.status == "not_checked" and node.type == "member_expression"
-        if is_open and self._inferring:
-            known = self._values.of(node.named_children[0])
-            if known is not None and self._lacks(known, last, called=self._is_called(node)):
-                self._absent(node.named_children[-1], known, last)
-                return
-        self._note(node.named_children[-1], name.path, answer)
+        if answer is not None:
+            if answer.status == "unknown" and _is_inherent(_absent_name(name, answer)):
+                answer = Answer("not_checked", package=answer.package)
+            self._note(node.named_children[-1], name.path, answer)
 
-    def _member(self, node: Node) -> None:
-        """Check a member of a value."""
-        if node.type != "member_expression" or len(node.named_children) < 2:
-            return
-        known = self._values.of(node.named_children[0])
-        member = text_of(node.named_children[-1])
-        if known is None or node.id in self._asked_of_values:
-            return
-        if member in self._scope.patched and not self._typed:
-            return
-        self._judge(node.named_children[-1], known, member, called=self._is_called(node))
-
-    def _is_called(self, node: Node) -> bool:
-        outer = self._tree.parent(node)
-        return outer is not None and child(outer, "function") == node
-
-    def _judge(self, node: Node, known: Known, member: str, *, called: bool = False) -> None:
-        """Note whether a value has a member."""
-        if known.value.has(member):
-            name = f"{known.value.name}.{member}"
-            self._note(node, name, Answer("ok", package=known.package, looked_in=known.value.name))
-        elif self._lacks(known, member, called=called):
-            self._absent(node, known, member)
-
-    def _lacks(self, known: Known, member: str, *, called: bool) -> bool:
-        if member in _INHERENT or member.startswith(("_", "#", "$")):
+    def _is_certain(self, name: Name) -> bool:
+        """Whether a name means what is exported: nothing of it is assigned, no default made up."""
+        if any(each in self._scope.patched for each in name.names):
             return False
-        if member in self._scope.added or not known.value.lacks(member):
-            return False
-        if not self._may_be_given(known, called=called):
+        if name.names[:1] != ("default",):
             return True
-        near = self._nearest(known, member)
-        return bool(near) and name_similarity(member, near[0].rpartition(".")[2]) >= _MISSPELLED
-
-    def _may_be_given(self, known: Known, *, called: bool) -> bool:
-        """Whether others may have given a value a member that nothing declares.
-
-        What is not at hand may add to what is global. Of JavaScript nothing says what is put into
-        an object on its way here, as middleware does; and to ask it for what it has not is no
-        mistake yet.
-        """
-        if self._typed:
-            return known.value.shared and bool(self._missing)
-        return known.handed or not called
-
-    def _nearest(self, known: Known, member: str) -> tuple[str, ...]:
-        owner = known.value.name or "what is given"
-        key = (owner, member)
-        if key not in self._near:
-            named = [f"{owner}.{each}" for each in known.value.names()]
-            enough = len(self._near) >= _MAX_SUGGESTED
-            self._near[key] = () if enough else nearest(member, named, shaped=False)
-        return self._near[key]
-
-    def _absent(self, node: Node, known: Known, member: str, kind: str = "class") -> None:
-        owner = known.value.name or "what is given"
-        near = self._nearest(known, member)
-        answer = Answer(
-            "unknown",
-            message=absent(known.package, kind, owner, member, near),
-            suggestions=near,
-            looked_in=owner,
-            package=known.package,
-        )
-        self._note(node, f"{owner}.{member}", answer)
-
-    def _pattern(self, node: Node) -> None:
-        """Check what is taken out of a value by name."""
-        outer = self._tree.parent(node)
-        if outer is None or outer.type != "variable_declarator" or child(outer, "type"):
-            return
-        value = child(outer, "value")
-        if value is None or self._values.name(value) is not None:
-            return
-        known = self._values.of(value)
-        if known is None:
-            return
-        for each in node.named_children:
-            key = each if each.type.startswith("shorthand") else child(each, "key")
-            if each.type == "object_assignment_pattern":
-                key = child(each, "left")
-            if key is not None and key.type != "computed_property_name":
-                self._judge(key, known, text_of(key).strip("'\""))
-
-    def _call(self, node: Node) -> None:
-        """Check the number of arguments."""
-        called = child(node, "function") or child(node, "constructor")
-        given = call_arguments(node)
-        if called is None or given is None or not self._typed:
-            return
-        name = self._values.name(called)
-        answer = self._look_up(name) if name is not None else None
-        if answer is None or answer.symbol is None or not answer.whole or name is None:
-            return
-        symbol = answer.symbol
-        if symbol.parameters is None or (symbol.kind == "class") != (node.type == "new_expression"):
-            return
-        spread = any(each.type == "spread_element" for each in given)
-        wrong = mismatch(
-            symbol.parameters, PassedArguments(len(given) - spread, open_positional=spread)
-        )
-        if wrong is not None:
-            message = f"{name.path} {wrong.reason}: {' '.join(symbol.signature.split())[:300]}"
-            said = Answer(
-                "wrong_argument", symbol, whole=True, message=message, package=answer.package
-            )
-            self._note(called, f"{name.path}()", said)
-
-    def _object(self, node: Node) -> None:
-        """Check the keys of an object whose type is known."""
-        written = object_keys(node)
-        if not written:
-            return
-        known = self._values.expected(node)
-        if known is None:
-            return
-        for key, place in written:
-            if key not in self._scope.added and known.value.refuses(key):
-                self._absent(place, known, key, "type")
+        answer = self._look_up(Name(name.specifier, ("default",)))
+        return answer is not None and answer.status == "ok" and answer.whole
 
 
-def _is_inherent(name: Name, answer: Answer) -> bool:
+def _absent_name(name: Name, answer: Answer) -> str:
+    """Return the first name that is not there."""
+    path = answer.package.own_path(name.path) if answer.package is not None else name.path
+    return path[len(answer.looked_in) :].lstrip(".").partition(".")[0]
+
+
+def _is_inherent(name: str) -> bool:
     """Whether it is a member that functions and objects have anyway."""
-    below = name.path[len(answer.looked_in) :].lstrip(".").partition(".")[0]
-    return below in _INHERENT or below.startswith(("_", "$"))
+    return name in _INHERENT or name.startswith(("_", "$"))
+
+
+def _may_be_added(name: Name, answer: Answer) -> bool:
+    """Whether the project's own files may declare what a package does not."""
+    package = answer.package
+    may = getattr(package.surface, "may_be_added", None) if package is not None else None
+    return may is not None and bool(may(_absent_name(name, answer)))
 
 
 def _is_script(answer: Answer) -> bool:

@@ -5,14 +5,12 @@ A name that one scope declares twice stands for nothing certain.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from docstow.languages.typescript.check.syntax import (
     Tree,
-    call_arguments,
     child,
     parameters,
     text_of,
@@ -20,23 +18,9 @@ from docstow.languages.typescript.check.syntax import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from tree_sitter import Node
 
 
-#: Names of functions that test or assert what something is.
-_ASSERTS = re.compile(
-    r"(?:assert|invariant|ensure|expect|must|check|verify|require|is|has)\w*$", re.IGNORECASE
-)
-_CONDITIONS = frozenset(
-    {
-        *("if_statement", "while_statement", "do_statement", "for_statement"),
-        *("ternary_expression", "binary_expression", "switch_case"),
-    }
-)
-#: Patterns within each other that are followed.
-_MAX_PATTERN_DEPTH = 20
 #: Scopes within each other in which a name is looked up.
 _MAX_DEPTH = 1000
 FUNCTIONS = frozenset(
@@ -67,9 +51,18 @@ _SORTS = {
     "generator_function_declaration": "value",
     "function_signature": "value",
 }
-_MEMBERS = frozenset({"property_signature", "method_signature"})
-#: Keys and positions that lead to a part of a value.
-Path = tuple[str | int, ...]
+#: Names within names: ``a.b``, as a value and as a type.
+MEMBERS = frozenset({"member_expression", "nested_identifier", "nested_type_identifier"})
+#: What is a part of the expression that it begins with.
+_WITHIN = frozenset(
+    {"await_expression", "parenthesized_expression", "non_null_expression", "as_expression"}
+)
+#: Names below an imported one that are followed.
+_MAX_NAMES = 12
+#: What a pattern is made of.
+_PATTERNS = frozenset({"array_pattern", "object_pattern"})
+_DEFAULTS = frozenset({"assignment_pattern", "object_assignment_pattern"})
+_FIRST = frozenset({"rest_pattern", "required_parameter", "optional_parameter"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,10 +82,10 @@ class Name:
         return Name(self.specifier, (*self.names, name))
 
 
-def read_imports(node: Node) -> Iterator[tuple[str, Name, Node]]:
+def read_imports(node: Node) -> Iterator[tuple[Node | None, Name, Node]]:
     """Iterate over an import's local names, what they stand for, and where that is written.
 
-    An import that names nothing gives an empty local name.
+    An import that names nothing gives no local name.
     """
     source = unquoted(child(node, "source"))
     if node.has_error:
@@ -102,28 +95,28 @@ def read_imports(node: Node) -> Iterator[tuple[str, Name, Node]]:
         if clause.type == "import_require_clause":
             named = True
             module = unquoted(child(clause, "source"))
-            yield text_of(clause.named_children[0]), Name(module), clause
+            yield clause.named_children[0], Name(module), clause
         if clause.type != "import_clause" or not source:
             continue
         named = True
         for each in clause.named_children:
             if each.type == "identifier":
-                yield text_of(each), Name(source, ("default",)), each
+                yield each, Name(source, ("default",)), each
             elif each.type == "namespace_import":
-                yield text_of(each.named_children[0]), Name(source), each
+                yield each.named_children[0], Name(source), each
             elif each.type == "named_imports":
                 yield from _named(each, source)
     if not named and source:
-        yield "", Name(source), node
+        yield None, Name(source), node
 
 
-def _named(node: Node, source: str) -> Iterator[tuple[str, Name, Node]]:
+def _named(node: Node, source: str) -> Iterator[tuple[Node, Name, Node]]:
     for each in node.named_children:
         if each.type != "import_specifier":
             continue
         name, alias = child(each, "name"), child(each, "alias")
         if name is not None:
-            yield text_of(alias or name), Name(source, (unquoted(name),)), name
+            yield alias or name, Name(source, (unquoted(name),)), name
 
 
 def required_module(value: Node) -> str | None:
@@ -156,68 +149,23 @@ def assigned_members(tree: Tree) -> set[str]:
     return found
 
 
-def narrowed_names(tree: Tree) -> set[str]:
-    """Return the names that ``isThis(x)``, ``x instanceof This`` or ``"this" in x`` may narrow."""
-    tested = (each for node in tree.nodes for each in _tested(tree, node))
-    return {text_of(each) for each in tested if each.type == "identifier"}
-
-
-def _tested(tree: Tree, node: Node) -> Iterable[Node]:
-    if node.type == "call_expression":
-        given = [each for each in call_arguments(node) or () if each.type == "identifier"]
-        return given if given and _is_condition(tree, node) else ()
-    operator = text_of(child(node, "operator")) if node.type == "binary_expression" else ""
-    return node.named_children if operator in {"instanceof", "in"} else ()
-
-
-def _is_condition(tree: Tree, call: Node) -> bool:
-    """Whether what follows may depend on a call; a lone one may assert it, or be kept."""
-    outer = tree.parent(call)
-    while outer is not None and outer.type in ("parenthesized_expression", "unary_expression"):
-        outer = tree.parent(outer)
-    if outer is not None and outer.type in ("expression_statement", "variable_declarator"):
-        called = child(call, "function")
-        if called is not None and called.type == "member_expression":
-            called = child(called, "property")
-        return bool(_ASSERTS.match(text_of(called)))
-    return outer is not None and outer.type in _CONDITIONS
-
-
-def bound_names(
-    pattern: Node | None, path: Path, *, known: bool
-) -> Iterator[tuple[Node, Path | None]]:
-    """Iterate over the names that a pattern binds, each with the path that leads to it.
-
-    Args:
-        pattern: an identifier, or what is taken apart.
-        path: the path to the pattern.
-        known: whether that is certain; otherwise no path is.
-    """
-    waiting: list[tuple[Node | None, Path, bool]] = [(pattern, path, known)]
+def bound_names(pattern: Node | None) -> Iterator[Node]:
+    """Iterate over the names that a pattern binds: an identifier, or what is taken apart."""
+    waiting = [pattern]
     while waiting:
-        node, way, sure = waiting.pop()
-        if node is None or len(way) > _MAX_PATTERN_DEPTH:
+        node = waiting.pop()
+        if node is None:
             continue
         if node.type in ("identifier", "shorthand_property_identifier_pattern"):
-            if node.type != "identifier":
-                way = (*way, text_of(node))
-            yield node, way if sure else None
+            yield node
         elif node.type == "pair_pattern":
-            key = child(node, "key")
-            plain = key is not None and key.type in ("property_identifier", "string")
-            waiting.append((child(node, "value"), (*way, unquoted(key)), sure and plain))
-        elif node.type in ("assignment_pattern", "object_assignment_pattern"):
-            waiting.append((child(node, "left"), way, False))
-        elif node.type == "array_pattern":
-            # Positions that are left out have no node of their own.
-            plain = sure and b",," not in (node.text or b"").replace(b" ", b"")[:200]
-            plain = plain and not (node.text or b"").replace(b" ", b"").startswith(b"[,")
-            for index, each in enumerate(node.named_children):
-                waiting.append((each, (*way, index), plain))
-        elif node.type == "object_pattern":
-            waiting += [(each, way, sure) for each in node.named_children]
-        elif node.type in ("rest_pattern", "required_parameter", "optional_parameter"):
-            waiting += [(each, way, False) for each in node.named_children[:1]]
+            waiting.append(child(node, "value"))
+        elif node.type in _DEFAULTS:
+            waiting.append(child(node, "left"))
+        elif node.type in _PATTERNS:
+            waiting += node.named_children
+        elif node.type in _FIRST:
+            waiting += node.named_children[:1]
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,27 +173,19 @@ class Binding:
     """A declaration of a name.
 
     Attributes:
-        at: the name where it is declared.
-        imported: what an import means.
-        value: of a constant its initial value.
-        annotation: its declared type.
-        function: of a parameter the function, and of a function itself.
-        index: which parameter; -1 where it is none.
-        path: how the name is taken out of the value: keys and places; None where that is not
-            certain.
-        each: it is one of the value, by turns.
+        imported: what an import means; None of any other.
         sort: whether the name is one of a type or of a value; empty where it is both.
+        is_parameter: a function gets it.
+        value: of a variable what it begins as.
     """
 
-    at: Node
     imported: Name | None = None
-    value: Node | None = None
-    annotation: Node | None = None
-    function: Node | None = None
-    index: int = -1
-    path: tuple[str | int, ...] | None = ()
-    each: bool = False
     sort: str = "value"
+    is_parameter: bool = False
+    value: Node | None = None
+
+
+VALUE, _PARAMETER = Binding(), Binding(is_parameter=True)
 
 
 @dataclass(slots=True)
@@ -267,20 +207,16 @@ class Scope:
         places: every import with the node that names it.
         patched: members that the code itself assigns.
         augmented: modules that the code adds to.
-        narrowed: names whose types the code may narrow.
-        names: every name that is declared anywhere.
-        added: members that its own declarations have, if it adds to those of others.
     """
 
     def __init__(self, tree: Tree) -> None:
         self.tree = tree
         self.places: list[tuple[Name, Node]] = []
+        self.patched = assigned_members(tree)
         self.augmented: set[str] = set()
-        self.names: set[str] = set()
-        self.added: set[str] = set()
         self._blocks: dict[int, _Block] = {}
         self._top = _Block(tree.root, None)
-        self._found: dict[int, Binding | None] = {}
+        self._named: dict[int, Name | None] = {}
         for node in tree.nodes:
             around = tree.parent(node)
             outer = self._blocks[around.id] if around is not None else None
@@ -292,18 +228,44 @@ class Scope:
                 self._blocks[node.id] = outer
         for node in tree.nodes:
             self._take(node)
-        self.patched, self.narrowed = assigned_members(tree), narrowed_names(tree)
-        if any(each.type == "ambient_declaration" for each in tree.nodes):
-            fields = [each for each in tree.nodes if each.type in _MEMBERS]
-            self.added = {text_of(child(each, "name")) for each in fields}
 
-    def binding(self, use: Node) -> Binding | None:
-        """Return what an identifier means; None where it is global or not certain."""
-        if use.id not in self._found:
-            self._found[use.id] = self._binding(use)
-        return self._found[use.id]
+    def name(self, node: Node) -> Name | None:
+        """Return the exported name that a chain of members stands for, from an import on."""
+        links = []
+        inner: Node | None = node
+        while inner is not None and inner.id not in self._named:
+            links.append(inner)
+            inner = inner.named_children[0] if _is_chain(inner) else None
+        for each in reversed(links):
+            self._named[each.id] = self._one_name(each)
+        return self._named[node.id]
+
+    def _one_name(self, node: Node) -> Name | None:
+        if node.type in {"identifier", "type_identifier"}:
+            return self._imported(node)
+        if _is_chain(node):
+            owner = self._named[node.named_children[0].id]
+            if owner is not None and len(owner.names) < _MAX_NAMES:
+                return owner.below(text_of(node.named_children[-1]))
+        return None
+
+    def _imported(self, use: Node) -> Name | None:
+        """Return what an identifier means by an import; None where that is not certain."""
+        binding = self._binding(use)
+        return binding.imported if binding is not None else None
+
+    def is_handed(self, node: Node | None) -> bool:
+        """Whether an expression is, or is a part of, what a function gets."""
+        for _ in range(_MAX_NAMES):
+            root = _root(node)
+            binding = self._binding(root) if root is not None else None
+            if binding is None or binding.is_parameter:
+                return binding is not None
+            node = binding.value
+        return False
 
     def _binding(self, use: Node) -> Binding | None:
+        """Return what an identifier means; None where it is global or not certain."""
         name = text_of(use)
         block: _Block | None = self._blocks.get(use.id, self._top)
         for _ in range(_MAX_DEPTH):
@@ -316,28 +278,33 @@ class Scope:
             block = block.outer
         return None
 
-    def _bind(self, block: _Block, name: str, binding: Binding) -> None:
-        block.bound.setdefault(name, []).append(binding)
-        self.names.add(name)
+    def _bind(self, block: _Block, name: Node | None, binding: Binding = VALUE) -> None:
+        if name is not None:
+            block.bound.setdefault(text_of(name), []).append(binding)
+
+    def _pattern(self, pattern: Node | None, block: _Block, binding: Binding = VALUE) -> None:
+        """Bind every name of a pattern."""
+        for node in bound_names(pattern):
+            self._bind(block, node, binding)
 
     def _take(self, node: Node) -> None:
         block = self._blocks[node.id]
         kind = node.type
         if kind == "import_statement":
             for local, name, place in read_imports(node):
-                if local:
-                    self._bind(self._top, local, Binding(place, imported=name, sort=""))
+                if local is not None:
+                    self._bind(self._top, local, Binding(name, ""))
                 self.places.append((name, place))
         elif kind == "variable_declarator":
             self._variable(node, block)
         elif kind in FUNCTIONS:
             self._function(node, block)
         elif kind == "type_parameter":
-            self._alone(child(node, "name"), block, "type")
+            self._bind(block, child(node, "name"), Binding(sort="type"))
         elif kind == "catch_clause":
-            self._pattern(child(node, "parameter"), block, (), Binding(node), known=False)
-        elif kind == "for_in_statement":
-            self._loop(node, block)
+            self._pattern(child(node, "parameter"), block)
+        elif kind == "for_in_statement" and child(node, "kind") is not None:
+            self._pattern(child(node, "left"), block, Binding(value=child(node, "right")))
         elif kind in ("module", "internal_module"):
             self._namespace(node, block)
         if kind in _DECLARING:
@@ -347,56 +314,35 @@ class Scope:
         """Bind a function, class or type in the scope around it."""
         outer = block.outer if node.type in _SCOPES and block.outer is not None else block
         first = node.named_children[0] if node.named_children else None
-        own = child(node, "name") or first
-        if own is not None:
-            sort = _SORTS.get(node.type, "")
-            self._bind(outer, text_of(own), Binding(own, function=node, sort=sort))
-
-    def _alone(self, name: Node | None, block: _Block, sort: str = "") -> None:
-        if name is not None:
-            self._bind(block, text_of(name), Binding(name, sort=sort))
+        sort = _SORTS.get(node.type, "")
+        self._bind(outer, child(node, "name") or first, Binding(sort=sort))
 
     def _function(self, node: Node, block: _Block) -> None:
-        for index, each in enumerate(parameters(node)):
-            pattern = child(each, "pattern") or each
-            type_ = child(each, "type")
-            annotation = type_.named_children[0] if type_ and type_.named_children else None
-            whole = Binding(pattern, annotation=annotation, function=node, index=index)
-            known = child(each, "value") is None
-            self._pattern(pattern, block, (), whole, known=known)
-        own = child(node, "name")
-        if node.type == "function_expression" and own is not None:
-            self._bind(block, text_of(own), Binding(own, function=node))
-
-    def _loop(self, node: Node, block: _Block) -> None:
-        if child(node, "kind") is None:
-            return
-        of = text_of(child(node, "operator")) == "of"
-        whole = Binding(node, value=child(node, "right"), each=True)
-        self._pattern(child(node, "left"), block, (), whole, known=of)
+        for each in parameters(node):
+            self._pattern(child(each, "pattern") or each, block, _PARAMETER)
+        if node.type == "function_expression":
+            self._bind(block, child(node, "name"))
 
     def _variable(self, node: Node, block: _Block) -> None:
-        name, value, type_ = child(node, "name"), child(node, "value"), child(node, "type")
+        name, value = child(node, "name"), child(node, "value")
         if name is None:
             return
-        source = required_module(value) if value is not None and type_ is None else None
+        is_plain = value is not None and child(node, "type") is None
+        source = required_module(value) if value is not None and is_plain else None
         if source is not None and self._loaded(name, source, block):
             return
         around = self.tree.parent(node)
         keyword = text_of(child(around, "kind")) if around is not None else ""
-        annotation = type_.named_children[0] if type_ and type_.named_children else None
         while keyword not in ("const", "let") and block.outer is not None:
             if block.node.type in FUNCTIONS:
                 break
             block = block.outer
-        kept = value if keyword == "const" else None
-        whole = Binding(name, value=kept, annotation=annotation)
-        self._pattern(name, block, (), whole, known=True)
+        self._pattern(name, block, Binding(value=value))
 
     def _loaded(self, name: Node, source: str, block: _Block) -> bool:
         """Bind what ``require()`` and ``await import()`` give; whether that is possible."""
         if name.type == "identifier":
-            self._bind(block, text_of(name), Binding(name, imported=Name(source), sort=""))
+            self._bind(block, name, Binding(Name(source), ""))
             self.places.append((Name(source), name))
             return True
         if name.type != "object_pattern":
@@ -407,28 +353,27 @@ class Scope:
             plain = each.type in ("shorthand_property_identifier_pattern", "pair_pattern")
             if plain and value.type in ("identifier", each.type):
                 found = Name(source, (unquoted(key),))
-                self._bind(block, text_of(value), Binding(value, imported=found, sort=""))
+                self._bind(block, value, Binding(found, ""))
                 self.places.append((found, key))
             else:
-                self._pattern(each, block, (), Binding(each), known=False)
+                self._pattern(each, block)
         return True
-
-    def _pattern(
-        self,
-        pattern: Node | None,
-        block: _Block,
-        path: tuple[str | int, ...],
-        whole: Binding,
-        *,
-        known: bool,
-    ) -> None:
-        """Bind every name of a pattern; see :func:`bound_names`."""
-        for node, way in bound_names(pattern, path, known=known):
-            self._bind(block, text_of(node), replace(whole, at=node, imported=None, path=way))
 
     def _namespace(self, node: Node, block: _Block) -> None:
         name = child(node, "name")
         if name is not None and name.type == "string":
             self.augmented.add(unquoted(name))
         elif text_of(name) != "global":
-            self._alone(name, block)
+            self._bind(block, name, Binding(sort=""))
+
+
+def _is_chain(node: Node) -> bool:
+    return node.type in MEMBERS and len(node.named_children) >= 2
+
+
+def _root(node: Node | None) -> Node | None:
+    """Return the identifier that a chain of members and calls begins with."""
+    while node is not None and node.type not in ("identifier", "shorthand_property_identifier"):
+        within = node.named_children if node.type in _WITHIN else ()
+        node = child(node, "function") or child(node, "object") or (within[0] if within else None)
+    return node

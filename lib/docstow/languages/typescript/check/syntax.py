@@ -6,6 +6,7 @@ cost no square of their length.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -104,35 +105,6 @@ def child(node: Node | None, name: str) -> Node | None:
     return node.child_by_field_name(name) if node is not None else None
 
 
-def call_arguments(call: Node) -> list[Node] | None:
-    """Return the arguments of a call; None for any other node, as a tagged template."""
-    arguments = child(call, "arguments")
-    if arguments is None:
-        return [] if call.type == "new_expression" else None
-    if arguments.type != "arguments":
-        return None
-    return [each for each in arguments.named_children if each.type != "comment"]
-
-
-#: Nodes of a chain of members and calls.
-_CHAIN = frozenset(
-    {"member_expression", "call_expression", "subscript_expression", "non_null_expression"}
-)
-
-
-def is_tagged(template: Node) -> bool:
-    """Whether a template may belong to a tag with type arguments, ``sql<number>`...```.
-
-    The grammar reads that as two comparisons, of which the second begins with the template.
-    """
-    node = template
-    while (above := node.parent) is not None and above.type in _CHAIN and above.children[0] == node:
-        node = above
-    left = child(above, "left")
-    compared = above is not None and above.type == "binary_expression" and left != node
-    return compared and left is not None and left.type == "binary_expression"
-
-
 def parameters(function: Node) -> list[Node]:
     """Return the parameters of a function, as patterns or with their types."""
     alone = child(function, "parameter")
@@ -145,3 +117,61 @@ def parameters(function: Node) -> list[Node]:
         for each in found
         if each.type not in ("comment", "decorator") and text_of(child(each, "pattern")) != "this"
     ]
+
+
+def last_word(node: Node) -> Node:
+    """Return the word that names what an expression gives: of a call that of the function."""
+    while True:
+        if node.type in {"call_expression", "new_expression"}:
+            inner = child(node, "function") or child(node, "constructor")
+        elif node.type in {"member_expression", "subscript_expression"}:
+            inner = child(node, "property") or child(node, "object")
+        elif node.type in {"non_null_expression", "parenthesized_expression", "await_expression"}:
+            inner = node.named_children[0] if node.named_children else None
+        else:
+            return node
+        if inner is None:
+            return node
+        node = inner
+
+
+def function_around(node: Node | None, tree: Tree) -> Node | None:
+    """Return the word that names the function whose arguments a node is in."""
+    for each in tree.above(node) if node is not None else ():
+        if each.type in {"call_expression", "new_expression"}:
+            return last_word(each)
+    return None
+
+
+def called_text(node: Node | None, tree: Tree) -> str:
+    """Return the text of the function that is called around a place."""
+    for each in (node, *tree.above(node)) if node is not None else ():
+        if each.type in {"call_expression", "new_expression"}:
+            called = child(each, "function") or child(each, "constructor")
+            return text_of(called)[-80:] if called is not None else ""
+    return ""
+
+
+def keys_beside(node: Node | None, tree: Tree) -> set[str]:
+    """Return the keys of the object that a key is in."""
+    for each in tree.above(node) if node is not None else ():
+        if each.type == "object":
+            return {key for key, _ in object_keys(each)}
+    return set()
+
+
+def object_keys(node: Node) -> Iterator[tuple[str, Node]]:
+    """Yield the keys of an object as it is written, and where they stand."""
+    for each in node.named_children:
+        key = child(each, "key") or child(each, "name") or each
+        if key.type in {"property_identifier", "string", "shorthand_property_identifier"}:
+            yield text_of(key).strip("'\""), key
+
+
+def without_key(body: bytes, key: Node) -> bytes:
+    """Return code with blanks in place of a key, its value and the comma behind it."""
+    pair = key.parent if key.parent is not None and key.parent.type != "object" else key
+    after = pair.next_sibling
+    end = after.end_byte if after is not None and after.type == "," else pair.end_byte
+    blank = re.sub(rb"[^\n]", b" ", body[pair.start_byte : end])
+    return body[: pair.start_byte] + blank + body[end:]

@@ -185,7 +185,7 @@ def _read_value(node: Node, reader: TypeReader) -> Type:
 
 
 def _read_class(node: Node, reader: TypeReader) -> ObjectType:
-    read = reader.object_type(child_of(node, "body"), "class")
+    read = reader.object_type(child_of(node, "body"))
     read.open = read.open or node.has_error
     heritage = next((each for each in node.named_children if each.type == "class_heritage"), None)
     if heritage is not None:
@@ -198,7 +198,7 @@ def _read_class(node: Node, reader: TypeReader) -> ObjectType:
         read.constructors.clear()
     elif not read.constructors and not read.bases:
         # A class that inherits no constructor and has none is made of nothing.
-        read.constructors.append(Signature((), (), OPAQUE, ()))
+        read.constructors.append(Signature(()))
     return read
 
 
@@ -213,7 +213,7 @@ def _read_bases(heritage: Node, reader: TypeReader) -> Iterator[TypeReference | 
 
 
 def _read_interface(node: Node, reader: TypeReader) -> ObjectType:
-    read = reader.object_type(child_of(node, "body"), "interface")
+    read = reader.object_type(child_of(node, "body"))
     read.open = read.open or node.has_error
     for clause in node.named_children:
         if clause.type in ("extends_type_clause", "extends_clause"):
@@ -224,7 +224,7 @@ def _read_interface(node: Node, reader: TypeReader) -> ObjectType:
 
 def _read_enum(node: Node, reader: TypeReader) -> ObjectType:
     body = child_of(node, "body")
-    read = ObjectType("enum", open=node.has_error)
+    read = ObjectType(open=node.has_error)
     comment: Node | None = None
     for each in body.named_children if body is not None else ():
         if each.type == "comment":
@@ -240,7 +240,7 @@ def _read_enum(node: Node, reader: TypeReader) -> ObjectType:
 
 def _read_object(node: Node, reader: TypeReader) -> ObjectType:
     """Read an object literal, whose keys are known and whose types are not."""
-    read = ObjectType("literal", open=reader.script or node.has_error)
+    read = ObjectType(open=reader.script or node.has_error)
     comment: Node | None = None
     for each in node.named_children:
         if each.type == "comment":

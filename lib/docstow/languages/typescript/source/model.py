@@ -188,10 +188,8 @@ class Intersection:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Conditional:
-    """``checked extends bound ? then : otherwise``."""
+    """``A extends B ? then : otherwise``."""
 
-    checked: Type
-    bound: Type
     then: Type
     otherwise: Type
 
@@ -227,10 +225,9 @@ class WrittenType:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ArrayType:
-    """An array of one type or, ``fixed``, a tuple."""
+    """An array of one type, or a tuple."""
 
     items: tuple[Type, ...]
-    fixed: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -239,11 +236,6 @@ class IndexedAccess:
 
     target: Type
     key: str
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class ThisType:
-    """The receiver."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -264,7 +256,6 @@ class Parameter:
         type: its annotation.
         required: whether it is written as required.
         rest: whether it takes all further arguments.
-        mentions: the names in its type.
         omittable: whether it may be left out by its type, which includes ``void`` or an unbounded
             type parameter.
     """
@@ -273,7 +264,6 @@ class Parameter:
     type: Type
     required: bool
     rest: bool
-    mentions: frozenset[str]
     omittable: bool = False
 
 
@@ -282,16 +272,10 @@ class Signature:
     """One way to call something; overloads are several.
 
     Attributes:
-        type_parameters: its own.
         parameters: as written, without ``this``.
-        result: the returned type.
-        positions: the parameters, with a rest parameter of a tuple type replaced by its items.
     """
 
-    type_parameters: tuple[TypeParameter, ...]
     parameters: tuple[Parameter, ...]
-    result: Type
-    positions: tuple[Parameter, ...]
 
 
 @dataclass(slots=True, eq=False)
@@ -299,26 +283,21 @@ class ObjectType:
     """An object or function type, a class, an interface, an enumeration or an object literal.
 
     Attributes:
-        form: how it is written; ``literal`` is an expression, whose member types are not declared.
         members: by name, overloads as several.
         calls: ways to call it.
         constructors: ways to call it by ``new``.
         bases: types whose members it has as well.
         implements: interfaces that a class implements, whose documentation it inherits.
-        open: whether there may be members that are not seen.
-        index_keys: types of the keys of its index signatures, as written.
-        computed: constants that name members; those that are symbols name none.
+        open: whether there may be members that are not seen: broken syntax, index signatures,
+            computed names.
     """
 
-    form: Literal["type", "class", "interface", "enum", "literal"] = "type"
     members: dict[str, list[Member]] = field(default_factory=dict)
     calls: list[Signature] = field(default_factory=list)
     constructors: list[Signature] = field(default_factory=list)
     bases: list[Type] = field(default_factory=list)
     implements: list[Type] = field(default_factory=list)
     open: bool = False
-    index_keys: list[str] = field(default_factory=list)
-    computed: list[str] = field(default_factory=list)
 
     def add(self, member: Member) -> None:
         """Add a member to those of its name."""
@@ -337,7 +316,6 @@ Type = (
     | MappedType
     | ArrayType
     | IndexedAccess
-    | ThisType
     | ObjectType
 )
 OPAQUE = Opaque()

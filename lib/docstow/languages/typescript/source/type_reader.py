@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from docstow.languages.typescript.source.grammar import (
     ABSTRACT,
@@ -33,7 +33,6 @@ from docstow.languages.typescript.source.model import (
     Primitive,
     Signature,
     Span,
-    ThisType,
     Type,
     TypeParameter,
     TypeReference,
@@ -100,7 +99,7 @@ class TypeReader:
             case "intersection_type":
                 return Intersection(tuple(self.type_of(each, depth + 1) for each in inner))
             case "conditional_type":
-                parts = ("left", "right", "consequence", "alternative")
+                parts = ("consequence", "alternative")
                 return Conditional(*(self.type_of(child_of(node, p), depth + 1) for p in parts))
             case "array_type":
                 return ArrayType((self.type_of(inner[0] if inner else None, depth + 1),))
@@ -133,7 +132,7 @@ class TypeReader:
             case "template_literal_type":
                 return Primitive("string")
             case "this_type":
-                return ThisType()
+                return OPAQUE
             case "type_query":
                 target = inner[-1] if inner else node
                 if target.type == "instantiation_expression":
@@ -192,7 +191,7 @@ class TypeReader:
             if each.type == "rest_type":
                 return OPAQUE
             items.append(self.type_of(each, depth + 1))
-        return ArrayType(tuple(items), fixed=True)
+        return ArrayType(tuple(items))
 
     def reference(
         self, node: Node, arguments: tuple[Type, ...] = (), *, value: bool | None
@@ -233,27 +232,17 @@ class TypeReader:
             node: a function, a method or a function type.
             own: whether its own unbounded type parameters make parameters omittable.
         """
-        type_parameters = self.type_parameters(node)
-        free = self._unbounded | _unbounded(type_parameters) if own else self._unbounded
+        free = self._unbounded
+        if own:
+            free |= _unbounded(self.type_parameters(node))
         listed = child_of(node, "parameters")
         parameters: list[Parameter] = []
-        positions: list[Parameter] = []
         for each in listed.named_children if listed is not None else ():
             pattern = child_of(each, "pattern") or child_of(each, "left") or each
-            if each.type == "comment" or pattern.type == "this":
-                continue
-            read = self._parameter(each, pattern, f"argument{len(parameters)}", free)
-            parameters.append(read)
-            if read.rest and isinstance(read.type, ArrayType) and read.type.fixed:
-                needed = "?" not in text(child_of(each, "type") or each)
-                positions += [
-                    Parameter("", item, needed, rest=False, mentions=read.mentions)
-                    for item in read.type.items
-                ]
-            else:
-                positions.append(read)
-        result = self.type_of(child_of(node, "return_type") or child_of(node, "type"))
-        return Signature(type_parameters, tuple(parameters), result, tuple(positions))
+            if each.type != "comment" and pattern.type != "this":
+                name = f"argument{len(parameters)}"
+                parameters.append(self._parameter(each, pattern, name, free))
+        return Signature(tuple(parameters))
 
     def _parameter(self, node: Node, pattern: Node, name: str, free: frozenset[str]) -> Parameter:
         annotation = child_of(node, "type")
@@ -267,15 +256,12 @@ class TypeReader:
             self.type_of(annotation),
             not (rest or optional),
             rest,
-            _mentioned(annotation),
             _may_be_void(annotation, free),
         )
 
-    def object_type(
-        self, node: Node | None, form: Literal["type", "class", "interface"] = "type"
-    ) -> ObjectType:
+    def object_type(self, node: Node | None) -> ObjectType:
         """Read the members between the braces of an object type, an interface or a class."""
-        read = ObjectType(form)
+        read = ObjectType()
         if node is None:
             return read
         read.open = node.has_error or self.script
@@ -290,7 +276,7 @@ class TypeReader:
             elif each.type == "construct_signature":
                 read.constructors.append(self.signature(each))
             elif each.type in ("index_signature", "spread_element"):
-                read.index_keys.append(text(child_of(each, "index_type") or each))
+                read.open = True
             elif each.type in _METHODS or each.type in _FIELDS:
                 self._add(read, each, comment)
             comment = None
@@ -307,9 +293,8 @@ class TypeReader:
             name = name[1:-1]
         elif name_node.type == "computed_property_name":
             inner = name_node.named_children[0] if name_node.named_children else name_node
-            if inner.type == "identifier":
-                read.computed.append(text(inner))
             if inner.type != "string":
+                read.open = read.open or inner.type == "identifier"
                 return
             name = text(inner)[1:-1]
         method = node.type in _METHODS
@@ -424,18 +409,6 @@ def _mapping(inner: list[Node]) -> Node | None:
 
 def _unbounded(parameters: tuple[TypeParameter, ...]) -> frozenset[str]:
     return frozenset(each.name for each in parameters if each.constraint is None)
-
-
-def _mentioned(annotation: Node | None) -> frozenset[str]:
-    """Return every name in a type."""
-    found = set()
-    waiting = [annotation] if annotation is not None else []
-    while waiting:
-        node = waiting.pop()
-        if node.type in ("type_identifier", "identifier"):
-            found.add(text(node))
-        waiting += node.named_children
-    return frozenset(found)
 
 
 def _may_be_void(annotation: Node | None, free: frozenset[str]) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from itertools import islice
@@ -34,6 +35,10 @@ from docstow.text.injection_rules import (
 
 #: Characters within which two weak reasons count together.
 _NEAR = 300
+#: From so many texts on one pattern finds a word with all that may stand behind it. To compile it
+#: takes milliseconds, which a process that begins would spend on dozens of words.
+_SELDOM = 4
+_wanted = Counter[tuple[str, tuple[str, ...]]]()
 #: Lines through letters.
 _STRUCK = re.compile("[\u0332\u0335-\u0338]")
 #: Letters of Cyrillic and Greek that look like Latin ones.
@@ -141,8 +146,11 @@ def _match(by_head: _ByHead, folded: str, words: set[str]) -> Iterator[tuple[int
         rules = [rule for rule, needs in by_head[head] if not needs or not needs.isdisjoint(words)]
         if not rules:
             continue
-        anything = _behind(head, tuple(rule.tail for rule in rules)).search(folded)
-        at = anything.start() if anything else -1
+        tails, at = tuple(rule.tail for rule in rules), folded.find(head)
+        _wanted[head, tails] += 1
+        if _wanted[head, tails] > _SELDOM:
+            anything = _behind(head, tails).search(folded)
+            at = anything.start() if anything else -1
         while at >= 0:
             end = at + len(head)
             if not (folded[at - 1 : at].isalnum() or folded[end : end + 1].isalnum()):

@@ -6,7 +6,7 @@ import gc
 
 #: So many objects more than were let go, and so many looks at the young ones before older ones are
 #: looked at. Python's own 700 has every call that reads much be interrupted hundreds of times.
-_THRESHOLDS = 10_000, 10, 10
+_THRESHOLDS = 50_000, 20, 20
 
 
 def collect_seldom() -> None:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 
 from docstow.core.model import Document, Example
 from docstow.text.chunking import sentences
@@ -115,24 +116,36 @@ def _in_prose(row: int, document: Document, names: _Names) -> Iterator[tuple[str
     for block in _BLOCK_END.split(text) if "\n" in text else (text,):
         if "`" not in block and "](" not in block:
             continue
-        mentions: list[set[int]] = []
-
-        def mark(match: re.Match[str], mentions: list[set[int]] = mentions) -> str:
-            label, url, _, code = match.groups()
-            if url is None and code is None:
-                return ""
-            shown = label if url is not None else code
-            rows = names.linked(url) if url is not None else set()
-            mentions.append(rows or names.named(shown, row))
-            return f"{shown.replace('`', '')}\ue000{len(mentions) - 1}\ue001"
-
-        marked = _LEAD.sub("", _MENTION.sub(mark, block))
+        written, marked = _mark(block)
+        mentions = [
+            (names.linked(url) if url is not None else None) or names.named(shown, row)
+            for shown, url in written
+        ]
         if not any(mentions):
             continue
-        for sentence in sentences(" ".join(marked.split())):
+        for sentence in sentences(" ".join(_LEAD.sub("", marked).split())):
             targets = {r for n in _MARK.findall(sentence) for r in mentions[int(n)]}
             if targets:
                 yield _MARK.sub("", sentence), targets
+
+
+@lru_cache(maxsize=256)
+def _mark(block: str) -> tuple[list[tuple[str, str | None]], str]:
+    """Return what a block mentions, with the targets of links, and its text with marks behind each.
+
+    It is kept for a while: members say the same of what they belong to.
+    """
+    written: list[tuple[str, str | None]] = []
+
+    def mark(match: re.Match[str]) -> str:
+        label, url, _, code = match.groups()
+        if url is None and code is None:
+            return ""
+        shown = label if url is not None else code
+        written.append((shown, url))
+        return f"{shown.replace('`', '')}\ue000{len(written) - 1}\ue001"
+
+    return written, _MENTION.sub(mark, block)
 
 
 def _in_code(example: Example, names: _Names) -> Iterator[tuple[str, set[int]]]:

@@ -337,16 +337,18 @@ def _weigh(
     cells = np.repeat(np.arange(n * fields), lengths.ravel())
     keys, counts = np.unique(stream * (n * fields) + cells, return_counts=True)
     frequencies = counts * factors[keys % (n * fields)]
-    pairs, starts = np.unique(keys // fields, return_index=True)
+    pairs = keys // fields  # in order, as the keys are
+    starts = np.flatnonzero(np.diff(pairs, prepend=-1))
     frequencies = np.add.reduceat(frequencies, starts)
-    pair_terms, pair_rows = np.divmod(pairs, n)
+    pair_terms, pair_rows = np.divmod(pairs[starts], n)
 
     document_counts = np.bincount(pair_terms, minlength=len(terms))
     weights = (idf(n, document_counts)[pair_terms] * frequencies / (K1 + frequencies)).astype(
         np.float32
     )
-    cuts = np.cumsum(document_counts)[:-1]
-    return Postings(terms, np.split(pair_rows.astype(np.int32), cuts), np.split(weights, cuts))
+    rows = pair_rows.astype(np.int32)
+    places = list(pairwise([0, *np.cumsum(document_counts).tolist()]))
+    return Postings(terms, [rows[a:b] for a, b in places], [weights[a:b] for a, b in places])
 
 
 def weigh(

@@ -133,6 +133,8 @@ class _Reading:
         self.items = Items(file, self.root, self.externals)
         self.written: Mapping[Id, str] = {}
         self.page_urls: set[str] = set()
+        #: Conditions beyond others in words, by the identity of both, which the drafts keep.
+        self.words: dict[tuple[int, int], str | None] = {}
         self.in_degrees: Counter[Id] = Counter()
 
     def result(self) -> CrateDocs:
@@ -276,9 +278,13 @@ class _Reading:
         if in_degree:
             attributes["in_degree"] = in_degree
         if draft.cfg is not None and draft.parent:
-            rest = draft.cfg.beyond(self.items.drafts.owner_cfg(draft.parent, draft.kind))
-            if rest is not None:
-                attributes["available_here"] = rest.availability()
+            owner = self.items.drafts.owner_cfg(draft.parent, draft.kind)
+            key = id(draft.cfg), id(owner)
+            if key not in self.words:
+                rest = draft.cfg.beyond(owner)
+                self.words[key] = rest.availability() if rest is not None else None
+            if (words := self.words[key]) is not None:
+                attributes["available_here"] = words
         if block := _special_block(draft):
             attributes["impl"] = block
         return Document(

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict, deque
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 
 from docstow.core.errors import UnreadableInput
@@ -250,11 +250,14 @@ class ModuleNames:
         hidden = module not in self.direct
         through = way + entry.through
         _check_depth(len(through) // 2, "re-exports")
-        return replace(
-            entry,
-            through=through,
-            use=entry.use if entry.use is not None else way[0],
-            has_page=hidden and (entry.foreign or entry.target not in self.direct),
+        return Place(
+            entry.path,
+            entry.target,
+            entry.foreign,
+            through,
+            entry.use if entry.use is not None else way[0],
+            entry.renamed,
+            hidden and (entry.foreign or entry.target not in self.direct),
         )
 
     def _is_enum(self, target: Id) -> bool:
@@ -333,12 +336,14 @@ def _enumerate(file: RustdocFile, names: ModuleNames) -> PublicView:
         inside = (*here.through, here.target)
         view.globs += [ForeignGlob(here.path, use) for use in names.foreign_globs[here.target]]
         for entry in dict.fromkeys(names.tables[here.target].values()):
-            place = replace(
-                entry,
-                path=f"{here.path}::{entry.path}",
-                through=inside + entry.through,
-                renamed=here.renamed or entry.renamed,
-                has_page=here.has_page and entry.has_page,
+            place = Place(
+                f"{here.path}::{entry.path}",
+                entry.target,
+                entry.foreign,
+                inside + entry.through,
+                entry.use,
+                here.renamed or entry.renamed,
+                here.has_page and entry.has_page,
             )
             if entry.foreign:
                 foreign[_foreign_key(file, entry)].append(place)

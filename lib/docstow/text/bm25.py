@@ -23,7 +23,7 @@ K1 = 1.2
 
 #: Texts and lines of no more characters are those of many rows: titles, paths, headings, code. Of
 #: so many the words are kept.
-_REPEATED, _MOST_KEPT = 120, 1 << 16
+_REPEATED, _MOST_KEPT = 120, 1 << 14
 
 # A run of letters, digits and underscores; an English contraction's tail goes with its word.
 _WORD = re.compile(r"\w+(?:['\u2019](?:s|t|re|ve|ll|d|m)\b)?")

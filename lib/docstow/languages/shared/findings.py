@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -15,6 +15,7 @@ from docstow.languages.shared.likeness import (
     shape,
     words,
 )
+from docstow.languages.shared.meaning import may_mean
 
 Status = Literal["ok", "unknown", "deprecated", "wrong_argument", "not_checked"]
 #: What a caller should look at.
@@ -25,11 +26,13 @@ LEAST = 55.0
 #: What is less alike than this by its letters alone is not compared more closely.
 _ROUGHLY = 50.0
 _MOST_ROUGHLY = 100
+#: So many names are told where none is alike.
+_FEW = 20
 #: Of more names than this those that are alike at all are sifted first.
 _MANY = 100
 #: What stands beside a name counts more than what is elsewhere.
 _BESIDE = 0.5
-#: Of more names beside a wanted one those that are alike by letters are sifted first.
+#: Of more names beside a wanted one those that may be alike, or meant, are sifted first.
 _MOST_MEANT = 400
 _SEPARATORS = re.compile(r"::|[.#/]")
 
@@ -152,6 +155,7 @@ def nearest(
     *,
     most: int = MOST,
     shaped: bool = True,
+    filled: bool = False,
     summaries: Mapping[str, str] | None = None,
 ) -> tuple[str, ...]:
     """Return the names most like a wanted one, by their letters, by their words and in meaning.
@@ -162,16 +166,21 @@ def nearest(
         others: full names of what is elsewhere: of these only near misses count.
         most: how many at most.
         shaped: types are only suggested for types, functions for functions.
+        filled: where none helps, and few stand beside the wanted one, these are told.
         summaries: what the docs of full names say first.
     """
     scores: dict[str, float] = {}
+    unlike: dict[str, float] = {}
     for names, beside, least in ((siblings, True, LEAST), (others, False, 80.0)):
         by_last: dict[str, list[str]] = {}
         for full in names:
             by_last.setdefault(_SEPARATORS.split(full)[-1], []).append(full)
         # What stands beside a name is compared in meaning too, what is elsewhere by letters alone.
-        many = len(by_last) > (_MOST_MEANT if beside else _MANY)
-        few = _Rough(list(by_last)).like(wanted) if many else by_last
+        few: Iterable[str] = by_last
+        if len(by_last) > (_MOST_MEANT if beside else _MANY):
+            alike = _Rough(list(by_last)).like(wanted)
+            meant = [e for e in by_last if beside and may_mean(words(wanted), words(e))]
+            few = dict.fromkeys((*alike, *meant[:_MOST_MEANT]))
         rare = rarity(by_last)
         for last in few:
             if last.startswith("_") and not wanted.startswith("_"):
@@ -183,9 +192,26 @@ def nearest(
                 continue
             told_first = (summaries or {}).get(by_last[last][0], "") if beside else ""
             score, helps = likeness(wanted, last, told_first, rare)
-            if helps >= least:
+            into = scores if helps >= least else unlike
+            if helps >= least or (filled and beside and len(by_last) <= _FEW):
                 score += _BESIDE * beside
                 for full in by_last[last]:
-                    scores[full] = max(score, scores.get(full, -SAME))
+                    into[full] = max(score, into.get(full, -SAME))
+    scores = scores or unlike
     ordered = sorted(scores, key=lambda full: (-scores[full], len(full), full))
     return tuple(ordered[:most])
+
+
+def advice(wanted: str, near: Sequence[str]) -> str:
+    """Return the end of a message about a name that is not there, with what is there instead.
+
+    Args:
+        wanted: the last segment that was not found.
+        near: what is suggested, as from :func:`nearest`.
+    """
+    if not near:
+        return "."
+    last = _SEPARATORS.split(near[0])[-1]
+    if likeness(wanted, last, "", {})[1] >= LEAST:
+        return f"; did you mean {near[0]}?"
+    return f"; it has {', '.join(_SEPARATORS.split(each)[-1] for each in near)}."

@@ -19,21 +19,23 @@ SAME = 100.0
 #: What each feature counts, in the order of :func:`features`.
 WEIGHTS: Mapping[str, float] = {
     "spelt": 2.5,
-    "told": 2.8,
+    "told": 3.1,
     "first": 0.6,
-    "last": 0.5,
-    "length": -1.2,
-    "initials": 7.5,
-    "turned": 10.4,
-    "denial": 6.5,
-    "shape": 3.2,
+    "last": 0.7,
+    "length": -1.0,
+    "initials": 8.0,
+    "turned": 9.5,
+    "denial": 6.0,
+    "asks": 0.9,
+    "shape": 3.6,
     "named": 1.1,
-    "covered": 2.4,
-    "whole": 2.4,
-    "rare": 1.6,
-    "slip": 10.9,
-    "letters": 10.5,
-    "letter": 10.6,
+    "covered": 2.6,
+    "whole": 2.0,
+    "rare": 1.4,
+    "slip": 10.2,
+    "letters": 10.3,
+    "odd": 1.7,
+    "letter": 11.0,
 }
 #: Of a name whose docs nobody has, its meaning counts this much of what docs would.
 _WITHOUT_DOCS = 0.6
@@ -45,6 +47,8 @@ _ALIKE = 55.0
 _DENYING = ("un", "de", "dis", "non")
 #: What it counts that one name denies the other, of what two count that deny the same.
 _OPPOSITE = -0.7
+#: What names of questions begin with.
+_ASKING = frozenset({("is",), ("has",), ("are",), ("can",), ("should",), ("was",)})
 _SHORTEST_INITIALS, _LONGEST_INITIALS = 3, 5
 _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 
@@ -105,6 +109,7 @@ def features(
     spelt = name_similarity(wanted, name) / 100
     meant = meaning(mine, its)
     unknown = _share_of_slips(mine)
+    by_letters = _by_letters(one, other) / 100
     common, all_words = set(mine) & set(its), set(mine) | set(its)
     total = sum(rare.get(each, 1.0) for each in all_words)
     is_turned = len(mine) == 2 and mine[1] + mine[0] == other
@@ -119,13 +124,15 @@ def features(
         "initials": max(_initials(mine, its), _initials(its, mine)),
         "turned": is_turned,
         "denial": _denial(one, other),
+        "asks": (mine[:1] in _ASKING) == (its[:1] in _ASKING),
         "shape": shape(name) == shape(wanted),
         "named": meant.named,
         "covered": meant.covered,
         "whole": meant.whole,
         "rare": sum(rare.get(each, 1.0) for each in common) / total if total else 0.0,
         "slip": spelt * unknown,
-        "letters": _by_letters(one, other) / 100 * unknown,
+        "letters": by_letters * unknown,
+        "odd": by_letters * _share_of_slips(its),
         "letter": unknown * _differ_in_one_letter(wanted, name),
     }
 
@@ -158,7 +165,7 @@ def _by_letters(one: str, other: str) -> float:
     return max(fuzz.ratio(one, other), 100 * JaroWinkler.similarity(one, other) - _START)
 
 
-@lru_cache(maxsize=1_000)
+@lru_cache(maxsize=20_000)
 def _share_of_slips(mine: tuple[str, ...]) -> float:
     """Return which part of a name's letters is in words that are none."""
     total = sum(map(len, mine))

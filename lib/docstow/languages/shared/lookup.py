@@ -12,6 +12,7 @@ from docstow.languages.shared.findings import (
     Listing,
     Status,
     Verdict,
+    advice,
     nearest,
     sort_findings,
 )
@@ -224,6 +225,20 @@ class Names:
         self._suggested[package.name, parent, name, called] = found
         return found
 
+    def offer(self, package: Installed, owner: str, name: str, *, called: bool) -> tuple[str, ...]:
+        """Return paths of members of a class that has few, where none is near a name.
+
+        Args:
+            package: whose class it is.
+            owner: the class, which certainly has no such member.
+            name: the member.
+            called: only what can be called is meant.
+        """
+        if len(self._suggested) >= _MOST_SUGGESTED:
+            return ()
+        beside, said = self._beside(package, owner, called=called)
+        return nearest(name, beside, shaped=False, filled=True, summaries=said)
+
     def suggest_own(
         self, owner: str, name: str, names: Callable[[], Iterable[str]]
     ) -> tuple[str, ...]:
@@ -238,19 +253,14 @@ class Names:
         if key not in self._suggested:
             enough = len(self._suggested) >= _MOST_SUGGESTED
             paths = [] if enough else [f"{owner}.{each}" for each in names()]
-            self._suggested[key] = nearest(name, paths, shaped=False)
+            self._suggested[key] = nearest(name, paths, shaped=False, filled=True)
         return self._suggested[key]
 
     def _near(
         self, package: Installed, parent: str, name: str, kind: str, *, called: bool
     ) -> tuple[str, ...]:
         members = package.surface.members(parent) or {}
-        beside = [
-            f"{parent}.{each}"
-            for each, symbol in members.items()
-            if not called or symbol.kind in CALLABLE
-        ]
-        said = {f"{parent}.{each}": _summary(symbol) for each, symbol in members.items()}
+        beside, said = self._beside(package, parent, called=called)
         if kind != "module":
             return nearest(name, beside, shaped=False, summaries=said)
         if package.name not in self._listings:
@@ -266,6 +276,19 @@ class Names:
         alike = nearest(name, beside, others, summaries=said)
         return tuple(dict.fromkeys((*moved, *alike)))[:3]
 
+    def _beside(
+        self, package: Installed, parent: str, *, called: bool
+    ) -> tuple[list[str], dict[str, str]]:
+        """Return paths of the members of a module or class, and what docs say of them."""
+        members = package.surface.members(parent) or {}
+        said = {f"{parent}.{each}": _summary(symbol) for each, symbol in members.items()}
+        beside = [
+            f"{parent}.{each}"
+            for each, symbol in members.items()
+            if not called or symbol.kind in CALLABLE
+        ]
+        return beside, said
+
 
 def _summary(symbol: Symbol) -> str:
     """Return what a symbol's documentation says first."""
@@ -279,11 +302,9 @@ def absent(
     message = f"{kind} {parent} of {package.name} {package.version} has no {name}"
     since = package.since(f"{parent}.{name}")
     message += f" ({since})" if since else ""
-    if not suggestions:
-        return f"{message}."
-    if suggestions[0].rpartition(".")[2] == name:
+    if suggestions and suggestions[0].rpartition(".")[2] == name:
         return f"{message}; it is at {suggestions[0]}."
-    return f"{message}; did you mean {suggestions[0]}?"
+    return f"{message}{advice(name, suggestions)}"
 
 
 def look_up_all(named: Sequence[tuple[str, tuple[str, ...], int]], resolver: Resolver) -> Verdict:
@@ -360,7 +381,7 @@ def mismatch(
     keyword = _no_parameter(parameters, given)
     if keyword:
         by_name = _by_name(parameters)
-        near = nearest(keyword, by_name, shaped=False)
+        near = nearest(keyword, by_name, shaped=False, filled=True)
         takes = ", ".join(by_name) or "none"
         return Mismatch(f"has no parameter {keyword}; it takes {takes}", near, keyword)
     if unbound:

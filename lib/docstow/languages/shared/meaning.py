@@ -28,7 +28,7 @@ _LITTLE = frozenset(
 )
 _SHARE_OF_LITTLE = 0.35
 #: Words before a name that does not need them: ``getsize`` is ``size``.
-_BEFORE = ("get", "set", "has", "is", "to")
+_BEFORE = ("get", "set", "to")
 _WITHOUT = 0.9
 #: What a word counts that is used for another one, and from how near on their vectors count.
 _RELATED = 0.9
@@ -77,7 +77,8 @@ def meaning(wanted: Sequence[str], name: Sequence[str]) -> Meaning:
         return Meaning(0.0, 0.0, 0.0)
     named = [max(_similarity(each, other) for other in its) for each in mine]
     covered = [max(_similarity(other, each) for other in mine) for each in its]
-    whole = 0.0
+    is_same = all(v >= 1.0 for w, v in zip(mine + its, named + covered, strict=True) if _tells(w))
+    whole = 1.0 if is_same and any(map(_tells, mine)) else 0.0
     for one in _runs(mine):
         for other in _runs(its):
             near = _run_similarity(one, other)
@@ -106,9 +107,25 @@ def told(wanted: Sequence[str], name: Sequence[str], summary: str) -> float:
     return _mean(wanted, [_said(_term(each), said) for each in wanted])
 
 
+def may_mean(wanted: Sequence[str], name: Sequence[str]) -> bool:
+    """Return whether something in one name is used for something in the other one."""
+    meant = _meant(tuple(wanted))
+    return any(each.key in meant for each in _runs(tuple(name)))
+
+
+@lru_cache(maxsize=1_000)
+def _meant(wanted: tuple[str, ...]) -> frozenset[str]:
+    runs = [each for each in _runs(wanted) if each.key not in _LITTLE]
+    return frozenset(key for each in runs for key in (each.key, *each.others))
+
+
 def is_word(word: str) -> bool:
     """Return whether a word is one that names or docs have, and no slip for another one."""
     return _key((word,)) in _groups() or word_vectors().number(_term(word)) is not None
+
+
+def _tells(word: str) -> bool:
+    return word not in _LITTLE
 
 
 def _mean(words: Sequence[str], values: Sequence[float]) -> float:

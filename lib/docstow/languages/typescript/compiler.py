@@ -19,6 +19,7 @@ from docstow.languages.shared.findings import (
     Finding,
     Status,
     Verdict,
+    advice,
     nearest,
     sort_findings,
 )
@@ -206,7 +207,7 @@ class _Judge:
             yield self._key(said, match[1], match[2])
         elif said.code in _ASSIGNMENTS and (match := _LITERAL.search(said.message)):
             choices = re.findall(r'"([^"]+)"', match[2])
-            near = nearest(match[1].strip('"'), choices, shaped=False)
+            near = nearest(match[1].strip('"'), choices, shaped=False, filled=True)
             yield self._finding(said, match[1], "wrong_argument", "", near)
         elif said.code == "2769" and node is not None and node.type == "object":
             yield from self._keys_of_overloads(said, node)
@@ -315,7 +316,7 @@ class _Judge:
         """Return the names that may be meant: what the compiler says, then what is alike."""
         meant = _MEANT.search(said.message)
         plain = [each for each in names[:_MOST_MEMBERS] if re.fullmatch(r"[\w$]+", each)]
-        near = nearest(wanted, plain, shaped=False)
+        near = nearest(wanted, plain, shaped=False, filled=True)
         return tuple(dict.fromkeys(([meant[1]] if meant else []) + list(near)))[:MOST]
 
     def _finding(
@@ -331,7 +332,7 @@ class _Judge:
         # The innermost line of a chain says what is wrong; the outermost that something is.
         told = first[0] if len(first) == 1 else first[-1].strip()
         if near and "did you mean" not in told.lower():
-            told = f"{told.rstrip('.')}; did you mean {near[0]}?"
+            told = f"{told.rstrip('.')}{advice(name.rpartition('.')[2], near)}"
         return Finding(
             line=said.line + 1,
             column=said.start + 1,

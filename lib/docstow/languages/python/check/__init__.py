@@ -20,7 +20,7 @@ from docstow.languages.python.check.certainty import (
 from docstow.languages.python.check.inference import Inference, call_shape
 from docstow.languages.python.check.parse import Parsed, Scope, collect_scopes, outer_nodes, parse
 from docstow.languages.python.source.syntax import Function
-from docstow.languages.shared.findings import Finding, Verdict, sort_findings
+from docstow.languages.shared.findings import Finding, Verdict, advice, sort_findings
 from docstow.languages.shared.lookup import Answer, Names, Resolver, absent, mismatch_of_all
 from docstow.languages.shared.surface import Openness
 
@@ -304,6 +304,7 @@ class _Checker:
         )
         if not is_missing:
             return path, Answer("not_checked", package=package)
+        near = near or self._names.offer(package, owner.path, name, called=called)
         message = absent(package, "class", owner.path, name, near)
         return path, Answer(
             "unknown", message=message, suggestions=near, looked_in=owner.path, package=package
@@ -332,8 +333,7 @@ class _Checker:
             is_conclusive(openness, name, near, called=called) or classes.is_closed_enum(owner)
         ):
             return None
-        message = f"class {title} of this code has no {name}"
-        message += f"; did you mean {near[0]}?" if near else "."
+        message = f"class {title} of this code has no {name}{advice(name, near)}"
         above = (each for each in classes.bases(owner) or () if isinstance(each, PackageType))
         package = next((each.package for each in above), None)
         return f"{title}.{name}", Answer(

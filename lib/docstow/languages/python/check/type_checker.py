@@ -40,6 +40,7 @@ from docstow.languages.shared.findings import (
     Finding,
     Status,
     Verdict,
+    advice,
     nearest,
     sort_findings,
 )
@@ -202,6 +203,7 @@ class _Judge:
             is_certain = False
         if not is_certain and not is_conclusive(kind.openness, name, near, called=called):
             return None
+        near = near or self._names.offer(package, kind.path, name, called=called)
         return self._report(
             claim.node,
             name,
@@ -226,8 +228,7 @@ class _Judge:
         near = self._names.suggest_own(title, name, lambda: classes.member_names(kind))
         if claim.title.startswith("Self@") and (classes.has_subclasses(kind) or not bases):
             return None
-        message = f"class {title} of this code has no {name}"
-        message += f"; did you mean {near[0]}?" if near else "."
+        message = f"class {title} of this code has no {name}{advice(name, near)}"
         return self._report(
             claim.node,
             name,
@@ -290,7 +291,7 @@ class _Judge:
         taken = [each for each in names if each.isidentifier()]
         if keyword and not taken and wrong is None:
             return None  # A class with several constructors, of which ty has seen the wrong one.
-        near = nearest(keyword, taken, shaped=False) if keyword else ()
+        near = nearest(keyword, taken, shaped=False, filled=True) if keyword else ()
         if keyword:
             reason = f"has no parameter {keyword}; it takes {', '.join(taken) or 'none'}"
         return self._report(
@@ -348,7 +349,7 @@ class _Judge:
         return "", None
 
     def _choice(self, claim: ChoiceClaim) -> Finding | None:
-        near = nearest(claim.text, claim.choices, shaped=False)
+        near = nearest(claim.text, claim.choices, shaped=False, filled=True)
         return self._report(
             claim.node,
             claim.text,

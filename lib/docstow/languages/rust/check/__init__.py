@@ -32,7 +32,7 @@ from docstow.languages.rust.check.types import (
     VariableScopes,
     parse_signature,
 )
-from docstow.languages.shared.findings import Finding, Verdict, nearest, sort_findings
+from docstow.languages.shared.findings import MOST, Finding, Verdict, nearest, sort_findings
 from docstow.languages.shared.likeness import name_similarity
 
 if TYPE_CHECKING:
@@ -46,6 +46,8 @@ _MISSPELT = 85.0
 _PATHS_IN_TEXT = re.compile(r"\b[a-z_][\w]*(?:::\w+)+")
 #: Code that is nested more deeply is not checked.
 _DEEPEST = 300
+#: Names that come near one, among which are methods.
+_MOST_LOOKED = 9
 #: Macros that bind the variables in them again, to other types.
 _REBINDING = frozenset({"pin", "pin_mut", "stack_pin"})
 #: Macros whose arguments are expressions.
@@ -417,7 +419,7 @@ class _Calls:
             self._report.add(field, whole, self._no_field(item, name, whole, fields))
 
     def _no_field(self, item: Found, name: str, whole: str, fields: Sequence[str]) -> Answer:
-        suggestions = nearest(name, fields) if self._paths.may_explain() else ()
+        suggestions = nearest(name, fields, filled=True) if self._paths.may_explain() else ()
         message = self._paths.explain(item, f"field {name}", whole, suggestions)
         return Answer("unknown", (), message, suggestions, item.names, item.path)
 
@@ -429,8 +431,9 @@ class _Calls:
         return not any(each.names.find(f"{each.path}::{name}") for each in pointer)
 
     def _unknown(self, item: Found, name: str, whole: str) -> Answer:
-        suggestions = self._paths.members.suggest(item, name) if self._paths.may_explain() else ()
-        suggestions = tuple(each for each in suggestions if self._is_method(each))
+        may = self._paths.may_explain()
+        near = self._paths.members.suggest(item, name, most=_MOST_LOOKED) if may else ()
+        suggestions = tuple(each for each in near if self._is_method(each))[:MOST]
         message = self._paths.explain(item, name, whole, suggestions)
         return Answer("unknown", (), message, suggestions, item.names, item.path)
 

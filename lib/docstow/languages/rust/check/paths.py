@@ -29,7 +29,7 @@ from docstow.languages.rust.check.std import (
     standard_types,
     std_traits,
 )
-from docstow.languages.shared.findings import Status, nearest
+from docstow.languages.shared.findings import MOST, Status, advice, nearest
 from docstow.languages.shared.likeness import name_similarity
 
 ByTrait = Callable[[str], bool]
@@ -265,7 +265,7 @@ class Paths:
         in_module = any(each.kind == "module" for each in names.find(above))
         if first and in_module and last == whole.rpartition("::")[2]:
             return f"{message}; moved to {first}."
-        return f"{message}{f'; did you mean {first}?' if first else '.'}"
+        return f"{message}{advice(name.removeprefix('field '), suggestions)}"
 
     def _other_versions(self, names: CrateNames) -> Sequence[CrateNames]:
         if names.root not in self._others:
@@ -430,7 +430,7 @@ class Members:
                     return False
         return True
 
-    def suggest(self, owner: Found, name: str) -> tuple[str, ...]:
+    def suggest(self, owner: Found, name: str, *, most: int = MOST) -> tuple[str, ...]:
         """Return paths of the members of a type that come near a name."""
         own: list[str] = []
         others: list[str] = []
@@ -449,7 +449,9 @@ class Members:
                 if "Iterator" in traits:
                     members = standard().members("std::iter::Iterator")
                     others += [member.path for member in members if member.recommended]
-        return nearest(name, [*own, *others], summaries=told)
+        # What is not imported may bring any name to a type of Rust's own.
+        few = not is_standard(owner.path)
+        return nearest(name, [*own, *others], summaries=told, most=most, filled=few)
 
     def _members_of(self, trait: str, names: CrateNames) -> list[Found]:
         """Return the methods of a crate's trait, which somebody may import."""

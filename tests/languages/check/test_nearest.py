@@ -1,0 +1,46 @@
+"""Which names are suggested where one does not exist, and how a message tells them."""
+
+from __future__ import annotations
+
+import pytest
+
+from docstow.languages.shared.findings import advice, nearest
+
+DEQUE = ["append", "appendleft", "clear", "count", "extend", "extendleft", "insert", "pop"]
+DEQUE += ["popleft", "remove", "reverse", "rotate", "maxlen", "index"]
+PATHS = ["exists", "is_dir", "is_file", "iterdir", "mkdir", "parent", "resolve", "rmdir", "unlink"]
+
+
+@pytest.mark.parametrize(
+    ("wanted", "names", "first"),
+    [
+        ("push_front", DEQUE, "appendleft"),
+        ("unshift", DEQUE, "appendleft"),
+        ("dequeue", DEQUE, "popleft"),
+        ("delete", PATHS, "unlink"),
+        ("list_dir", PATHS, "iterdir"),
+        # A slip is one for its letters, a word for what it means.
+        ("rotat", DEQUE, "rotate"),
+        ("loadz", ["load", "loads", "dump", "dumps"], "loads"),
+        ("commit", ["command", "command_info", "execute", "comment"], "execute"),
+    ],
+)
+def test_what_is_meant_comes_first(wanted: str, names: list[str], first: str) -> None:
+    assert nearest(wanted, names, shaped=False)[0] == first
+
+
+def test_of_many_names_those_that_may_be_meant_are_found() -> None:
+    names = [f"command_{number:03}" for number in range(600)]
+    assert nearest("commit", [*names, "execute"], shaped=False)[0] == "execute"
+
+
+def test_where_nothing_is_alike_the_few_that_are_there_are_told() -> None:
+    names = ["codec.decode", "codec.header"]
+    assert nearest("as_text", names, shaped=False) == ()
+    near = nearest("as_text", names, shaped=False, filled=True)
+    assert sorted(near) == names
+    assert advice("as_text", near).startswith("; it has ")
+    assert advice("decod", ["codec.decode"]) == "; did you mean codec.decode?"
+    assert advice("as_text", ()) == "."
+    many = [f"codec.part_{number}" for number in range(40)]
+    assert nearest("as_text", many, shaped=False, filled=True) == ()

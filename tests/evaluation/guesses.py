@@ -125,14 +125,14 @@ def _below(index: Mapping[str, Any], inner: Mapping[str, Any]) -> Iterator[Mappi
 
 def cases(python: Path, node: Path, corpus: Path) -> Iterator[Guess]:
     """Yield the guesses whose right name is among what there is."""
-    made = {"python": PythonResolver, "typescript": NodeResolver}
     roots = {"python": python, "typescript": node, "rust": corpus}
     for language, root in roots.items():
         known: dict[str, Members] = {}
         resolver: Resolver | None = None
-        if language in made:
+        if language != "rust":
             runtime = Runtime(Settings(root=(str(root),), offline=True, engines="none"))
-            resolver = made[language](runtime.projects.scan("")[1])
+            scan = runtime.projects.scan("")[1]
+            resolver = PythonResolver(scan) if language == "python" else NodeResolver(scan)
         for owner, wrong, right in guesses(language):
             if owner not in known and resolver is not None:
                 known[owner] = _installed(resolver, owner, language)

@@ -153,6 +153,55 @@ def test_objects_of_javascript_may_have_more(
     assert names == expected
 
 
+@pytest.mark.parametrize(
+    ("code", "said"),
+    [
+        ('import { addDays } from "date-fns";\naddDays(new Date());',
+         ("date-fns", "Expected 2-3 arguments, but got 1; addDays takes (date, amount, options).")),
+        (AXIOS + "axios.get();",
+         ("axios", "Expected 1-2 arguments, but got 0; axios.get takes (url, config).")),
+        ("new Map(1, 2, 3);",
+         ("", "Expected 0-1 arguments, but got 3; Map takes () or 3 other forms.")),
+    ],
+)  # fmt: skip
+def test_a_wrong_number_of_arguments_is_told_with_what_is_taken(
+    node_judge: Callable[..., Verdict], code: str, said: tuple[str, str]
+) -> None:
+    (found,) = [each for each in node_judge(code).findings if each.status == "wrong_argument"]
+    assert (found.package, found.message) == said
+    assert bool(found.version) == bool(found.package)
+
+
+def test_a_key_that_no_overload_takes_is_found(node_judge: Callable[..., Verdict]) -> None:
+    code = (
+        "declare function made(port: number): void;\n"
+        "declare function made(options: { host: string; retriesLeft?: number }): void;\n"
+        "declare function made(path: string): void;\n"
+        'made({ host: "a", retries: 3 });\nmade({ host: 1 });\n'
+    )
+    (found,) = [each for each in node_judge(code).findings if each.status == "unknown"]
+    assert (found.line, found.name, found.suggestions[0]) == (4, "made.retries", "retriesLeft")
+    assert code.split("\n")[3][found.column - 1 :].startswith("retries")
+
+
+def test_forms_of_one_generic_type_have_the_same_members(
+    node_judge: Callable[..., Verdict],
+) -> None:
+    code = (
+        "class Box<T> { one!: T; }\n"
+        "declare const same: Box<string> | Box<number>;\nsame.two;\n"
+        "declare const other: Box<string> | Map<string, string>;\nother.two;\n"
+    )
+    found = {each.line: each.status for each in node_judge(code).findings if "two" in each.name}
+    assert found == {3: "unknown", 5: "not_checked"}
+
+
+def test_a_name_that_is_taken_out_under_another_one(node_judge: Callable[..., Verdict]) -> None:
+    code = "const { code } = { code: 1 };\nconsole.log(exitCode, undeclared);\nexport {};\n"
+    (found,) = [each for each in node_judge(code).findings if each.status == "unknown"]
+    assert (found.name, found.suggestions) == ("exitCode", ("code",))
+
+
 def test_what_the_projects_own_files_declare_is_not_called_wrong(
     verify: Verify, project: Path
 ) -> None:

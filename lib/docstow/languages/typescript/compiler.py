@@ -28,6 +28,7 @@ from docstow.languages.typescript.check import tested_members
 from docstow.languages.typescript.check.scope import Scope
 from docstow.languages.typescript.check.syntax import (
     Tree,
+    call_at,
     called_text,
     child,
     function_around,
@@ -202,7 +203,7 @@ class _Judge:
         elif not self._typed:
             return
         elif said.code in {"2554", "2555", "2575"} and _COUNT.search(said.message):
-            yield self._finding(said, called_text(node, self._tree), "wrong_argument", "()")
+            yield self._count(said, node)
         elif said.code in _ASSIGNMENTS and (match := _NO_KEY.search(said.message)):
             yield self._key(said, match[1], match[2])
         elif said.code in _ASSIGNMENTS and (match := _LITERAL.search(said.message)):
@@ -256,6 +257,22 @@ class _Judge:
         written = keys_beside(node, self._tree)
         near = self._near(said, key, [each for each in names if each not in written])
         return self._finding(said, f"{_short(owner)}.{key}", "unknown", "", near, home)
+
+    def _count(self, said: Diagnostic, node: Node | None) -> Finding:
+        """Return the finding of a wrong number of arguments, with what the function takes."""
+        called, call = called_text(node, self._tree), call_at(node, self._tree)
+        inside, forms = child(call, "arguments"), []
+        if inside is not None:
+            at = inside.start_point
+            forms = self._server.signatures(at.row, at.column + 1)
+        if forms:
+            takes = f"{called} takes ({', '.join(forms[0])})"
+            others = f" or {len(forms) - 1} other forms" if len(forms) > 1 else ""
+            said = replace(said, message=f"{said.message.rstrip('.')}; {takes}{others}.")
+        word = last_word(call) if call is not None else None
+        home = self._home_at(word)
+        home = home if home.package else self._home(word)
+        return self._finding(said, called, "wrong_argument", "()", home=home)
 
     def _keys_of_overloads(self, said: Diagnostic, node: Node) -> Iterator[Finding]:
         """Yield the keys of an object that no overload takes: the compiler tells of one alone.
@@ -350,6 +367,10 @@ class _Judge:
         outer = self._tree.parent(node) if node is not None else None
         if node is not None and outer is not None and outer.type == "member_expression":
             node = last_word(outer.named_children[0])
+        return self._home_at(node)
+
+    def _home_at(self, node: Node | None) -> _Home:
+        """Return who declares the type of a word."""
         if node is None:
             return _Home()
         at = node.start_point

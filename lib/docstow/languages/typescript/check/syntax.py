@@ -27,6 +27,9 @@ def _grammar(dialect: str) -> Language:
     )
 
 
+_CALLS = frozenset({"call_expression", "new_expression"})
+
+
 def parse(code: str) -> Node:
     """Parse code with JSX, or without it where that alone gives no errors.
 
@@ -138,18 +141,22 @@ def last_word(node: Node) -> Node:
 def function_around(node: Node | None, tree: Tree) -> Node | None:
     """Return the word that names the function whose arguments a node is in."""
     for each in tree.above(node) if node is not None else ():
-        if each.type in {"call_expression", "new_expression"}:
+        if each.type in _CALLS:
             return last_word(each)
     return None
 
 
+def call_at(node: Node | None, tree: Tree) -> Node | None:
+    """Return the call that a node is, or is a part of."""
+    around = (node, *tree.above(node)) if node is not None else ()
+    return next((each for each in around if each.type in _CALLS), None)
+
+
 def called_text(node: Node | None, tree: Tree) -> str:
     """Return the text of the function that is called around a place."""
-    for each in (node, *tree.above(node)) if node is not None else ():
-        if each.type in {"call_expression", "new_expression"}:
-            called = child(each, "function") or child(each, "constructor")
-            return text_of(called)[-80:] if called is not None else ""
-    return ""
+    call = call_at(node, tree)
+    called = child(call, "function") or child(call, "constructor")
+    return text_of(called)[-80:]
 
 
 def keys_beside(node: Node | None, tree: Tree) -> set[str]:

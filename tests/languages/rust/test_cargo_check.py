@@ -65,7 +65,7 @@ fn main() {
     ];
     let place = std::env::var("OUT_DIR").unwrap();
     fs::write(format!("{place}/told"), format!("{told:?} {:?}", std::env::var("SECRET"))).unwrap();
-    Command::new("sleep").arg("600").stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    Command::new("sleep").arg("6011").stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
 }
 """
 
@@ -303,4 +303,4 @@ def test_a_build_script_reads_and_writes_nothing_else(project: Project) -> None:
     assert not (project.root / "escaped").exists()
     assert not (project.root / "lagoon" / "made").exists()
     left = subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True, check=True)
-    assert "sleep 600" not in left.stdout.splitlines()
+    assert "sleep 6011" not in left.stdout.splitlines()

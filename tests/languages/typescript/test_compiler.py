@@ -142,6 +142,8 @@ def test_members_of_values_are_looked_for(
          ["sendd"]),
         (AXIOS + "axios.surely(1); if (axios.later) axios.later();", ["surely"]),
         ('const before = global.before; "x".trimm();', ["trimm"]),
+        (AXIOS + "axios.more = 1;\naxios.more.x; axios._own; axios.less;", ["less"]),
+        ('import { Z_NONE } from "node:zlib";\nimport { mapp } from "rxjs";', ["mapp"]),
         (AXIOS + 'axios.get("/x", { timeoutt: 1 });', []),
     ],
 )  # fmt: skip

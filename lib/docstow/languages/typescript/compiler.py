@@ -242,6 +242,8 @@ class _Judge:
         is_open = home.is_stale or owner in _ANYTHING or _is_union(owner)
         if not self._typed and said.code != _MISSPELLED:
             is_open = is_open or home.is_own or not home.package or self._is_handed(node)
+        if not self._typed:
+            is_open = is_open or member in self._scope.patched or member.startswith("_")
         if is_open or self._is_tested(node) or self._may_be_added(member):
             return self._finding(said, f"{title}.{member}", "not_checked", "")
         names = self._server.members(said.line, said.start)
@@ -300,7 +302,9 @@ class _Judge:
                 yield self._finding(at, f"{called}.{key}", "unknown", "", near, home)
 
     def _export(self, said: Diagnostic, module: str, name: str) -> Finding:
-        if self._may_be_added(name):
+        # Of JavaScript what runs has the last word on Node's own modules.
+        is_open = not self._typed and self._resolver.is_standard(module)
+        if is_open or self._may_be_added(name):
             return self._finding(said, f"{module}.{name}", "not_checked", "")
         found = self._resolver.package_for(module)
         names = self._server.members(said.line, said.start)

@@ -20,7 +20,10 @@ from docstow.core.errors import (
     UpstreamError,
 )
 from docstow.core.settings import load
+from docstow.ingest.packages import scan_unpacked
 from docstow.languages import PYTHON
+from docstow.languages.shared.project import Scan
+from docstow.library import packages
 from docstow.runtime import Runtime
 from servers.python_index import PythonIndexServer
 
@@ -167,6 +170,23 @@ def test_the_files_of_any_version_are_read(tmp_path: Path, index: PythonIndexSer
             runtime.toolbox.call("read_package", {"package_name": "planks", "version": "7"})
         assert len(index.index.requests) == requests
     assert len(index.asked("boats-2.0-py3-none-any.whl")) == 1
+
+
+def test_a_fetched_package_is_looked_through_once(
+    tmp_path: Path, index: PythonIndexServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scanned: list[Path] = []
+
+    def noted(folder: Path) -> Scan:
+        scanned.append(folder)
+        return scan_unpacked(folder)
+
+    monkeypatch.setattr(packages, "scan_unpacked", noted)
+    with runtime_of(tmp_path, index) as runtime:
+        for version in ("<2", "2.0", "<2", "2.0"):
+            text = ask(runtime, "read_package", package_name="boats", version=version)["text"]
+            assert f"# boats {'1.0' if version == '<2' else version}\n" in text
+    assert len(scanned) == len(set(scanned)) == 2
 
 
 @pytest.mark.parametrize(("python", "version"), [("3.8", "1"), ("3.12", "2")])

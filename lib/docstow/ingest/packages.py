@@ -33,9 +33,9 @@ if TYPE_CHECKING:
     from docstow.ingest.publish import Publisher
     from docstow.languages.projects.packages import ProjectPackages
     from docstow.languages.shared.language import Language
-    from docstow.languages.shared.project import About, Package
+    from docstow.languages.shared.project import About, Package, Scan
     from docstow.sources.packages import PackageRegistry
-    from docstow.sources.packages.environments import PackageFiles, UnpackedFolder
+    from docstow.sources.packages.environments import PackageFiles
     from docstow.store.snapshots import Snapshots
 
 log = logging.getLogger(__name__)
@@ -79,20 +79,29 @@ def is_readable(package: Package) -> bool:
     )
 
 
-def open_unpacked(found: UnpackedFolder, revision: Revision) -> InstalledPackage:
+def scan_unpacked(folder: Path) -> Scan:
+    """Return what a folder has in which a package of a registry lies unpacked."""
+    from docstow.languages.projects.scan import scan
+    from docstow.languages.shared.scanning import ScanCache
+
+    folder = folder.resolve()
+    with TemporaryDirectory(prefix="docstow-", ignore_cleanup_errors=True) as scratch:
+        return scan(folder, ScanCache.load(Path(scratch, "cache"), folder), {}, Path(scratch))
+
+
+def open_unpacked(scan: Scan, revision: Revision) -> InstalledPackage:
     """Return a package of a registry where it lies unpacked, to be read as an installed one.
+
+    Args:
+        scan: of its folder, as of :func:`scan_unpacked`.
+        revision: of the package.
 
     Raises:
         PackageNotFound: no package is there.
     """
     from docstow.languages.projects.packages import ProjectPackages
-    from docstow.languages.projects.scan import scan
-    from docstow.languages.shared.scanning import ScanCache
 
-    folder = found.folder.resolve()
-    with TemporaryDirectory(prefix="docstow-", ignore_cleanup_errors=True) as scratch:
-        memory = ScanCache.load(Path(scratch, "cache"), folder)
-        project = ProjectPackages(scan(folder, memory, {}, Path(scratch)))
+    project = ProjectPackages(scan)
     return InstalledPackage(project.package(revision.source.name), project)
 
 
@@ -244,7 +253,7 @@ class PackageTask:
                 if value
             }
             private = {"private": True} if registry.is_private(revision) else {}
-            installed = open_unpacked(found, revision)
+            installed = open_unpacked(scan_unpacked(found.folder), revision)
             return self._packages.ingest(installed, revision, {**facts, **private})
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import contextlib
 import itertools
 import re
+import threading
+from collections import OrderedDict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -27,6 +29,7 @@ from docstow.ingest.packages import (
     is_outdated,
     is_readable,
     open_unpacked,
+    scan_unpacked,
 )
 from docstow.languages.shared.language import Language, of_kind
 
@@ -36,6 +39,7 @@ if TYPE_CHECKING:
     from docstow.core.model import Revision
     from docstow.index.cards import Entry
     from docstow.languages.projects import Projects
+    from docstow.languages.shared.project import Scan
     from docstow.library.environments import PackageEnvironments
     from docstow.library.package_cards import PackageCards
     from docstow.library.requests import StowRequests
@@ -43,6 +47,9 @@ if TYPE_CHECKING:
     from docstow.sources.packages import PackageRegistry
     from docstow.sources.packages.environments import PackageFiles, Unpacked
     from docstow.store.snapshots import Snapshots
+
+#: Scans of packages of registries that are kept.
+_MOST_SCANS = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +111,8 @@ class Packages:
         self._may_ask = may_ask
         self._open_unpacked = open_unpacked
         self.environments = environments
+        self._lock = threading.Lock()
+        self._scans: OrderedDict[str, Scan] = OrderedDict()
 
     def find(self, language: Language, name: str, version: str = "") -> FoundPackage:
         """Return what answers for a package, ingested now if it is not stored.
@@ -280,7 +289,24 @@ class Packages:
             return registry.unpack(revision, folder)
 
         with self._open_unpacked().open(revision, unpack) as found:
-            yield open_unpacked(found, revision)
+            # Without a digest it is unpacked anew each time.
+            scan = self._scan_fetched if revision.validator else scan_unpacked
+            yield open_unpacked(scan(found.folder), revision)
+
+    def _scan_fetched(self, folder: Path) -> Scan:
+        """Return what is in a folder that is named by what lies there; kept of the last few.
+
+        What was said of the package is kept with it.
+        """
+        key = str(folder)
+        with self._lock:
+            known = self._scans.pop(key, None)
+        known = known or scan_unpacked(folder)
+        with self._lock:
+            self._scans[key] = known
+            while len(self._scans) > _MOST_SCANS:
+                self._scans.popitem(last=False)
+        return known
 
     def registry(self, language: Language) -> PackageRegistry:
         """Return the registry of a language's packages.

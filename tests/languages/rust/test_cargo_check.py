@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from filelock import FileLock
 
 from docstow.cli import main
 from docstow.core.settings import load
@@ -219,6 +220,20 @@ def test_code_that_compiles_has_no_wrong_name(project: Project) -> None:
     assert answer["results"] == []
     assert answer["not_checked_share"] == 0.0
     assert "lagoon" not in answer.get("notice", "")
+
+
+def test_what_was_built_of_projects_long_unused_is_removed(project: Project) -> None:
+    builds = project.cache.with_name("cache-builds")
+    project.verify(RIGHT)
+    (current,) = (each for each in builds.iterdir() if not each.name.startswith("p"))
+    for number in range(9):
+        (builds / f"p{number}" / "target").mkdir(parents=True)
+        os.utime(builds / f"p{number}", (number, number))
+    with FileLock(builds / "p0" / ".lock"):  # another process is at work there
+        os.utime(builds / "p0", (0, 0))
+        project.verify(RIGHT)
+    left = {each.name for each in builds.iterdir()}
+    assert left == {current.name, "p0", *(f"p{number}" for number in range(2, 9))}
 
 
 def test_statements_are_judged_as_those_of_a_function(project: Project) -> None:

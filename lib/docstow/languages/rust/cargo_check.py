@@ -34,8 +34,10 @@ _WAIT_S = 60.0
 _MEMORY_BYTES, _CPU_S, _FILE_BYTES = 2 * 1024**3, 600, 256 * 1024**2
 _LONGEST_ANSWER = 32 * 1024**2
 _LARGEST_LOCK = 8 * 1024**2
+#: Of so many projects what was built is kept, hundreds of megabytes each.
+_PROJECTS_KEPT = 8
 _CRATES_IO = "registry+https://github.com/rust-lang/crates.io-index"
-_NAME, _FILE = "judged", "src/lib.rs"
+_NAME, _FILE, _LOCK = "judged", "src/lib.rs", ".lock"
 #: What compilers and linkers need beside the toolchain.
 _TOOLS = ("/usr", "/bin", "/etc/alternatives")
 _PATH = ("/usr/local/bin", "/usr/bin", "/bin")
@@ -120,10 +122,22 @@ def check(folder: Path, root: Path, code: str, *, first_line: int = 1) -> Checke
     place = folder / hashlib.sha256(os.fsencode(root)).hexdigest()[:24]
     place.mkdir(parents=True, exist_ok=True)
     try:
-        with FileLock(place / ".lock", timeout=_WAIT_S):
+        with FileLock(place / _LOCK, timeout=_WAIT_S):
+            _forget_projects(folder, place)
             return _Cargo(toolchain, place, root).check(code, first_line)
     except Timeout:
         raise _too_long() from None
+
+
+def _forget_projects(folder: Path, place: Path) -> None:
+    """Remove what was built of projects beyond those used last, but none that is at work."""
+    from filelock import FileLock, Timeout
+
+    place.touch()
+    found = [(each.stat().st_mtime_ns, each) for each in folder.iterdir()]
+    for _, each in sorted(found, reverse=True)[_PROJECTS_KEPT:]:
+        with suppress(Timeout), FileLock(each / _LOCK, timeout=0):
+            shutil.rmtree(each, ignore_errors=True)
 
 
 class _Cargo:

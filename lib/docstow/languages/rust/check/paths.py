@@ -265,7 +265,9 @@ class Paths:
         in_module = any(each.kind == "module" for each in names.find(above))
         if first and in_module and last == whole.rpartition("::")[2]:
             return f"{message}; moved to {first}."
-        return f"{message}{advice(name.removeprefix('field '), suggestions)}"
+        intended = whole.rpartition("::")[2]
+        wanted = intended if last == intended else name.removeprefix("field ")
+        return f"{message}{advice(wanted, suggestions)}"
 
     def _other_versions(self, names: CrateNames) -> Sequence[CrateNames]:
         if names.root not in self._others:

@@ -127,10 +127,10 @@ class ToySurface:
     def listed(self, path: str) -> Iterator[str]:
         yield from self.members(path) or ()
 
-    def certain(self, path: str) -> bool:
+    def certain(self, path: str, name: str = "") -> bool:
         return path in self._symbols
 
-    def openness(self, path: str) -> Openness:
+    def openness(self, path: str, name: str = "") -> Openness:
         return Openness.CLOSED if self.certain(path) else Openness.ANY
 
     def names(self) -> Iterator[str]:

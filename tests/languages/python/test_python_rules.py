@@ -83,7 +83,15 @@ def test_what_a_module_has(
         ("class B:\n    def __init__(self, b): ...\nclass M:\n    def __init__(self, a, **k):\n        super().__init__(**k)\nclass A(M, B): ...\n", ["a", "b"]),
         ("def A(a, **k):\n    return f(a, **k)\ndef f(a, b=1, *, c=2): ...\n", ["a", "b", "c"]),
         ("class B:\n    def f(self, b): ...\ndef A(a, **k):\n    with B() as it:\n        return it.f(a, **k)\n", ["a", "b"]),
-        ("def A(a, **k):\n    if a:\n        return f(a, **k)\ndef f(b): ...\n", ["a", "k"]),
+        ("def A(a, **k):\n    if a:\n        return f(a, **k)\ndef f(b): ...\n", ["a", "b"]),
+        ("def A(a, **k):\n    if a:\n        return f(**k)\n    return g(**k)\ndef f(b): ...\ndef g(c): ...\n", ["a", "b", "c"]),
+        ("def A(a, **k):\n    for x in a:\n        f(**k)\n        k.clear()\ndef f(b): ...\n", ["a", "k"]),
+        ("def A(a, **k):\n    k.pop('b')\n    if k:\n        raise TypeError(f'no {k}')\n", ["a", "b"]),
+        ("def A(a, **k):\n    if k:\n        name = list(k)[0]\n        raise TypeError(name)\n", ["a"]),
+        ("import warnings\ndef A(a, **k):\n    if k:\n        warnings.warn(f'no {k.keys()}')\n", ["a"]),
+        ("def A(a, **k):\n    return a\n", ["a", "k"]),
+        ("class B:\n    def __init__(self, b): ...\nclass A(B):\n    def __init__(self, a, **k):\n        self.k = k\n        super().__init__(**k)\n", ["a", "b"]),
+        ("class A:\n    def __new__(cls, *a, **k): ...\n    def __init__(self, a): ...\n", ["a"]),
         ("def A(a, **k):\n    change(k)\n    return f(a, **k)\ndef f(b): ...\n", ["a", "k"]),
         ("def A(a, **k):\n    f = a\n    return f(**k)\ndef f(b): ...\n", ["a", "k"]),
         ("def A(a, **k):\n    return f(**k)\ndef f(b, **k): ...\n", ["a", "k"]),
@@ -101,6 +109,40 @@ def test_how_it_is_called(tmp_path: Path, text: str, parameters: list[str] | Non
     assert symbol is not None
     given = symbol.parameters
     assert (None if given is None else [each.name for each in given]) == parameters
+
+
+def test_what_a_module_is_filled_with_has_a_form(tmp_path: Path) -> None:
+    loop = "for n in dir(y):\n    if n.startswith('RLIM') and n.isupper():\n        g[n] = 1\n"
+    files = {"mod.py": f"g = globals()\n{loop}", "any.py": f"g = globals()\n{loop}g['x'] = 1\n"}
+    surface = surfaces(tmp_path, files).of("mod")
+    assert not surface.certain("mod")
+    assert surface.certain("mod", "memory")
+    assert not surface.certain("mod", "RLIMIT_CPU")
+    assert not surfaces(tmp_path, files).of("any").certain("any", "memory")
+
+
+@pytest.mark.parametrize(
+    ("binary", "name", "is_certain"),
+    [
+        (b"\0there\0", "there", False),
+        (b"\0there\0", "absent", True),
+        (b"__pyx_capi decompress", "absent", False),
+    ],
+)
+def test_what_is_compiled_has_no_name_that_its_file_has_not(
+    tmp_path: Path, binary: bytes, name: str, *, is_certain: bool
+) -> None:
+    files = {
+        "pkg/__init__.py": "from . import _fast\nclass Own(_fast.Base):\n    own = 1\n",
+        "pkg/_stubbed.pyi": "class Told:\n    told = 1\n",
+    }
+    found = surfaces(tmp_path, files)
+    for each in ("_fast", "_stubbed"):
+        (tmp_path / f"pkg/{each}.cpython-312-x86_64-linux-gnu.so").write_bytes(binary)
+    surface = found.of("pkg")
+    for owner in ("pkg._fast", "pkg.Own", "pkg._stubbed", "pkg._stubbed.Told"):
+        assert surface.openness(owner) > Openness.DATA, owner
+        assert (surface.openness(owner, name) is Openness.CLOSED) == is_certain, owner
 
 
 def test_all_names_of_a_module_that_is_not_there_may_be_any(tmp_path: Path) -> None:

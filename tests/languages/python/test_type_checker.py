@@ -98,6 +98,55 @@ def pool() -> Pool: ...
 def tide() -> Tide: ...
 ''',
     },
+    "atoll": {
+        "atoll/__init__.py": """
+import functools
+from atoll import _parts
+
+class Deep(object):
+    def __new__(cls, *args):
+        return object.__new__(cls)
+    def dive(self, depth, *, slow=False):
+        return self
+    def rope(self, metres=1):
+        made = _parts.Rope(metres)
+        return made
+
+class Either:
+    def __new__(cls, other=None):
+        if isinstance(other, Either):
+            return other
+        return _parts.from_text("either")
+    def choose(self): ...
+
+class Base:
+    def draw(self, width): ...
+
+class Below(Base):
+    def draw(self, width, *, colour=0): ...
+
+def base() -> Base: ...
+
+class counted:
+    def __init__(self, function):
+        functools.update_wrapper(self, function)
+
+@counted
+def measure(length, *, unit="m"):
+    return length
+
+def extend(kind):
+    return lambda function: setattr(kind, function.__name__, function)
+
+@extend(Base)
+def stretch(self): ...
+""",
+        "atoll/_parts.py": """
+class Rope:
+    def __init__(self, metres): ...
+    def tie(self): ...
+""",
+    },
     "reef": {
         "reef/__init__.py": """
 class Query:
@@ -171,6 +220,11 @@ def verify(opened: Runtime) -> Verify:
         ("list(map(lambda t: t.towed(), [harbour.Tug()]))", "Tug.towed", "tow"),
         ("class Own(harbour.Ship):\n    pass\nOwn().moor('x').shipps", "Berth.shipps", "ships"),
         ("{n: 1 for n in 'ab'}.popp('a')", "dict.popp", "pop"),
+        ("import atoll\natoll.Deep().dove(3)", "Deep.dove", None),
+        ("import atoll\natoll.Deep().dive(3).dived(1)", "Deep.dived", "dive"),
+        ("import atoll\natoll.Deep().rope().knot()", "Rope.knot", None),
+        ("import atoll\natoll.Either().chooses()", "Either.chooses", "choose"),
+        ("import atoll\nd = atoll.Deep()\nprint(d.fathoms)", "Deep.fathoms", None),
     ],
 )
 def test_what_is_wrong_is_found_with_its_place_and_owner(
@@ -209,12 +263,22 @@ def test_what_is_wrong_is_found_with_its_place_and_owner(
         "undeclared.name\nundeclared()",
         "x: int = 'text'\ndef f() -> int:\n    return 'a'",
         "import sys\nsys.stdout.reconfigure(encoding='utf-8')",
+        "import atoll\natoll.base().draw(1, colour=2)",
+        "import atoll\natoll.Base.stretch(atoll.Base())\natoll.base().stretch()",
+        "import atoll\natoll.measure(1, colour=3)",
+        "import harbour\nclass Own(harbour.Ship):\n    crew = 1\nharbour.call('').crew",
     ],
 )
 def test_what_is_not_certain_is_no_finding(verify: Verify, code: str) -> None:
     answer = verify(code)
     assert answer["engine"] != "none"
     assert answer["results"] == []
+
+
+def test_a_keyword_is_found_on_its_line_though_a_decorator_may_take_it(verify: Verify) -> None:
+    (found,) = verify("import atoll\natoll.measure(\n    1,\n    units='ft',\n)")["results"]
+    assert (found["name"], found["line"]) == ("atoll.measure(units=)", 4)
+    assert found["suggestions"] == ["unit"]
 
 
 def test_what_nobody_can_judge_is_counted(verify: Verify) -> None:

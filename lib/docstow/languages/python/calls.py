@@ -16,7 +16,7 @@ from docstow.languages.python.names import (
     keeps_type,
     member_view,
 )
-from docstow.languages.python.source.facts import Field
+from docstow.languages.python.source.facts import Decorator, Definition, Field
 from docstow.languages.shared.surface import Parameter
 
 #: Decorators that leave a call as it is written, and the modules that may have them.
@@ -74,6 +74,28 @@ def call_parameters(
     if definition.overloads:
         return _with_keywords(given, _overload_keywords(view))
     return _with_keywords(given, _forwarded_keywords(view, within, depth))
+
+
+def undecorated_parameters(
+    view: DefinitionView, within: DefinitionView | None = None
+) -> tuple[Parameter, ...] | None:
+    """Return what a function takes without the decorators that its own package gives it.
+
+    They may take more. None where there are none, or others.
+    """
+    kept: list[Decorator] = []
+    dropped: list[Decorator] = []
+    for each in view.definition.decorators:
+        module, _, last = each.name.rpartition(".")
+        is_harmless = last in _HARMLESS and module in _HARMLESS_MODULES
+        (kept if is_harmless else dropped).append(each)
+    root = view.path.partition(".")[0]
+    found = [view.find(each.name) if each.name else None for each in dropped]
+    own = [isinstance(e, DefinitionView) and e.path.partition(".")[0] == root for e in found]
+    if not dropped or not all(own):
+        return None
+    plain = replace(view.definition, decorators=tuple(kept))
+    return call_parameters(replace(view, definition=plain), within)
 
 
 def call_overloads(view: DefinitionView) -> tuple[tuple[Parameter, ...], ...]:
@@ -143,15 +165,17 @@ def _overload_keywords(view: DefinitionView) -> list[Parameter] | None:
 def _forwarded_keywords(
     view: DefinitionView, within: DefinitionView | None, depth: int
 ) -> list[Parameter] | None:
-    """Return the keywords of the call that receives all further ones; None where unclear."""
+    """Return the keywords of the calls that receive all further ones; None where unclear."""
     forward = view.definition.forward
-    found = _forward_target(view, within) if depth <= _MOST_FORWARDS else None
-    parameters = call_parameters(*found, depth + 1) if found is not None else None
-    if forward is None or parameters is None:
+    if forward is None or depth > _MOST_FORWARDS:
         return None
-    if any(each.kind == "var_keyword" for each in parameters):
-        return None
-    names = _named(parameters)
+    names: dict[str, None] = {}
+    for target, maker in forward.targets:
+        found = _forward_target(view, target, maker, within)
+        parameters = call_parameters(*found, depth + 1) if found is not None else None
+        if parameters is None or any(each.kind == "var_keyword" for each in parameters):
+            return None
+        names |= dict.fromkeys(_named(parameters))
     return _optional([*names, *sorted(forward.taken.difference(names))])
 
 
@@ -181,7 +205,7 @@ def _is_typed_dict(lineage: Lineage) -> bool:
 
 def _typed_dict_keys(lineage: Lineage) -> tuple[Parameter, ...] | None:
     """Return the keys of a typed dictionary as keywords; None where they are not all seen."""
-    if lineage.open_reason:
+    if lineage.doubt().reason:
         return None
     bodies = (each.definition.body for each in lineage.classes)
     names = (each.name for body in bodies if body is not None for each in body.fields)
@@ -192,7 +216,7 @@ def _typed_dict_keys(lineage: Lineage) -> tuple[Parameter, ...] | None:
 
 
 def _forward_target(
-    view: DefinitionView, within: DefinitionView | None
+    view: DefinitionView, target: str, maker: str, within: DefinitionView | None
 ) -> tuple[DefinitionView, DefinitionView | None] | None:
     """Return what receives the keywords of a function, and the class of which it is called.
 
@@ -200,22 +224,21 @@ def _forward_target(
 
     Args:
         view: the function.
+        target: what the function calls, dotted.
+        maker: the class whose instance that begins with, if it does.
         within: the class whose method or constructor is called, which may inherit the function.
     """
-    forward = view.definition.forward
-    if forward is None:
-        return None
-    first, _, name = forward.target.partition(".")
+    first, _, name = target.partition(".")
     if first == "super()":
         return _super_method(view, name, within)
     if view.owner is not None and first in {"self", "cls"}:
         if within is None or "." in name or (not name and first == "self"):
             return None
         return _method(within, name) if name else (within, None)
-    found = replace(view, owner=None).find(forward.maker or forward.target)
+    found = replace(view, owner=None).find(maker or target)
     if not isinstance(found, DefinitionView):
         return None
-    if forward.maker:
+    if maker:
         is_instance = found.definition.kind == "class" and _enters_itself(found)
         return _method(found, name) if is_instance else None
     return (found, None) if found.path != view.path else None
@@ -283,13 +306,18 @@ def _constructor_parameters(view: DefinitionView, depth: int) -> tuple[Parameter
 
 
 def _constructor(lineage: Lineage) -> DefinitionView | None:
-    """Return the ``__init__`` or ``__new__`` of a class; None where it has both or several."""
+    """Return the ``__init__`` or ``__new__`` of a class; None where it has both or several.
+
+    A ``__new__`` that takes anything leaves what is passed to ``__init__``.
+    """
     found = [
         (owner, name, owner.definition.body.names[name])
         for owner in lineage.classes
         for name in sorted(_CONSTRUCTORS)
         if owner.definition.body and name in owner.definition.body.names
     ]
+    if any(name == "__init__" for _, name, _ in found):
+        found = [each for each in found if each[1] == "__init__" or not _takes_anything(each[2])]
     bodies = (each.definition.body for each in lineage.classes)
     # A call of an enumeration looks a member up, or makes another: its metaclass takes it.
     is_enum = any(each is not None and "Enum" in each.metaclass for each in bodies)
@@ -299,6 +327,12 @@ def _constructor(lineage: Lineage) -> DefinitionView | None:
     if len(ways) > 1 or ways[0].kind != "function" or ways[0].conditional:
         return None
     return replace(member_view(owner, ways[0]), is_ambiguous=False)
+
+
+def _takes_anything(ways: tuple[Definition, ...]) -> bool:
+    """Return whether a ``__new__`` has no parameters but its class, ``*args`` and ``**kwargs``."""
+    kinds = [each.kind for each in ways[0].parameters or ()] if len(ways) == 1 else []
+    return kinds[1:] == ["var_positional", "var_keyword"]
 
 
 def _generated_constructor(

@@ -23,6 +23,8 @@ from docstow.languages.shared.stamps import Stamp, Stamps
 #: Bytes of source whose facts are cached; facts take about twice as much.
 _MOST_CACHED = 12 * 1024 * 1024
 _LARGEST_FILE = 4 * 1024 * 1024
+#: Bytes of a compiled module that is searched.
+_LARGEST_BINARY = 64 * 1024 * 1024
 _NATIVE_SUFFIXES = (".so", ".pyd", ".dll", ".dylib")
 _STUBS = "-stubs"
 
@@ -50,13 +52,18 @@ class ModuleFiles:
         name: dotted.
         layers: its files, stubs first; none of namespaces and compiled modules.
         folder: of a package.
-        native: whether it is compiled.
+        binary: the file of a compiled one.
     """
 
     name: str
     layers: tuple[Layer, ...]
     folder: Path | None
-    native: bool
+    binary: Path | None = None
+
+    @property
+    def native(self) -> bool:
+        """Whether it is compiled."""
+        return self.binary is not None
 
 
 #: A file, the module's name, the version for which branches were decided.
@@ -113,6 +120,7 @@ class PythonFiles:
         self._boundary = boundary
         self._listed: dict[Path, dict[str, bool]] = {}
         self._modules: dict[str, ModuleFiles | None] = {}
+        self._searched: dict[tuple[Path, str], bool | None] = {}
         self.stamps = Stamps()
 
     def module(self, name: str) -> ModuleFiles | None:
@@ -147,11 +155,39 @@ class PythonFiles:
         _cache.put(key, stamp, facts)
         return facts
 
+    def text(self, layer: Layer) -> str:
+        """Return the text of a file, one line break a line.
+
+        Raises:
+            DocstowError: it cannot be read.
+        """
+        self.stamps.note(layer.path)
+        body = self._boundary.read(layer.path, most=_LARGEST_FILE)
+        return body.decode("utf-8", "replace").replace("\r\n", "\n").replace("\r", "\n")
+
     def readable(self, module: ModuleFiles) -> Iterator[tuple[Layer, ModuleFacts]]:
         """Yield the files of a module that can be read, stubs first, with what they bind."""
         for layer in module.layers:
             if (facts := self.facts(module.name, layer)) is not None:
                 yield layer, facts
+
+    def binary_has(self, module: ModuleFiles, name: str) -> bool | None:
+        """Return whether the file of a compiled module has a name somewhere; None where unknown.
+
+        What it gives to its module and classes is written there as it is, but for names that
+        Cython keeps compressed.
+        """
+        if module.binary is None:
+            return False
+        key = (module.binary, name)
+        if key not in self._searched:
+            self.stamps.note(module.binary)
+            self._searched[key] = None
+            with suppress(DocstowError):
+                body = self._boundary.read(module.binary, most=_LARGEST_BINARY, text=False)
+                is_compressed = b"__pyx_" in body and b"decompress" in body
+                self._searched[key] = name.encode() in body or (None if is_compressed else False)
+        return self._searched[key]
 
     def shown(self, path: Path) -> str:
         """Return a file's path relative to the root."""
@@ -160,17 +196,18 @@ class PythonFiles:
     def _find(self, name: str) -> ModuleFiles | None:
         above, _, last = name.rpartition(".")
         layers: list[Layer] = []
-        folder, native = None, False
+        folder: Path | None = None
+        binary: Path | None = None
         package = self.module(above) if above else None
         parent = self._root if not above else package.folder if package else None
         if parent is not None:
-            layers, folder, native = self._find_in(parent, last, "stub")
+            layers, folder, binary = self._find_in(parent, last, "stub")
         foreign = self._stubs(above) if above else self._root
         if foreign is not None:
             stem = last if above else f"{last}{_STUBS}"
             layers = [*self._find_in(foreign, stem, "foreign stub")[0], *layers]
-        is_there = layers or native or (folder is not None and self._has_modules(folder))
-        return ModuleFiles(name, tuple(layers), folder, native) if is_there else None
+        is_there = layers or binary or (folder is not None and self._has_modules(folder))
+        return ModuleFiles(name, tuple(layers), folder, binary) if is_there else None
 
     def _stubs(self, name: str) -> Path | None:
         first, _, rest = name.partition(".")
@@ -180,7 +217,7 @@ class PythonFiles:
 
     def _find_in(
         self, parent: Path, stem: str, role: Literal["stub", "foreign stub"]
-    ) -> tuple[list[Layer], Path | None, bool]:
+    ) -> tuple[list[Layer], Path | None, Path | None]:
         listed = self._list(parent)
         layers: list[Layer] = []
         folder = parent / stem if listed.get(stem) else None
@@ -196,12 +233,14 @@ class PythonFiles:
                 place = folder if as_package and folder else parent
                 layers.append(Layer(place / entry, "source", as_package))
                 break
-        sourced = any(layer.role == "source" for layer in layers)
-        native = not sourced and any(_stem(each) == stem and _is_native(each) for each in listed)
-        native = native or (
-            not sourced and any(_stem(each) == "__init__" for each in inside if _is_native(each))
+        if any(layer.role == "source" for layer in layers):
+            return layers, folder, None
+        places = [(parent, each, stem) for each in listed]
+        places += [(folder, each, "__init__") for each in inside if folder is not None]
+        compiled = (
+            at / each for at, each, name in places if _stem(each) == name and _is_native(each)
         )
-        return layers, folder, native
+        return layers, folder, next(compiled, None)
 
     def _has_modules(self, folder: Path, depth: int = 3) -> bool:
         """Return whether a folder without an ``__init__`` has modules below it: a namespace."""

@@ -33,6 +33,7 @@ from docstow.languages.shared.surface import Openness
 #: Imports and aliases that are followed one from another.
 _DEEPEST = 40
 _IS_OWN_BASE = "it inherits from itself"
+_COMPILED = "it is compiled, and stubs leave out what they do not tell"
 #: Names of decorators that take arguments under other names, too.
 _RENAMING = re.compile(r"renam|alias|kwarg|transition", re.IGNORECASE)
 
@@ -121,29 +122,69 @@ class _Trail:
 
 
 @dataclass(frozen=True, slots=True)
+class Compiled:
+    """A compiled module that may give names to a class, and how open that leaves the class."""
+
+    names: Names
+    module: ModuleFiles
+    reason: str
+    openness: Openness
+
+    def may_give(self, name: str) -> bool:
+        """Return whether it may give a name; empty for any."""
+        return not name or self.names.files.binary_has(self.module, name) is not False
+
+
+@dataclass(frozen=True, slots=True)
+class Doubt:
+    """Why a class may have more names than are seen.
+
+    Attributes:
+        reason: empty where there are no others.
+        openness: what else it may have.
+        by_calls: whether only decorators and bases that are made by calls leave it open, of which
+            a type checker knows what they give.
+    """
+
+    reason: str = ""
+    openness: Openness = Openness.CLOSED
+    by_calls: bool = True
+
+    def and_also(self, reason: str, openness: Openness, *, by_calls: bool = False) -> Doubt:
+        """Return the doubt with another one."""
+        by_calls = self.by_calls and (by_calls or openness is Openness.CLOSED)
+        return Doubt(self.reason or reason, max(self.openness, openness), by_calls)
+
+
+@dataclass(frozen=True, slots=True)
 class Lineage:
     """A class and its bases, nearest first.
 
     Attributes:
         classes: those whose source is known.
         standard: those of the standard library that are known.
-        open_reason: why there may be more names; empty where there are no others.
+        seen: why there may be more names, by what is written.
         call_doubt: why its constructor is not certain: a base, metaclass or decorator is unknown.
-        openness: what else it may have.
         metaclasses: the classes of its metaclass, whose names the class itself has, too.
         unread: the paths of bases that are not read.
-        by_calls: whether only decorators and bases that are made by calls leave it open, of which
-            a type checker knows what they give.
+        compiled: the compiled modules that it or a base is in.
     """
 
     classes: tuple[DefinitionView, ...]
     standard: tuple[type, ...]
-    open_reason: str
+    seen: Doubt
     call_doubt: str
-    openness: Openness = Openness.ANY
     metaclasses: tuple[DefinitionView, ...] = ()
     unread: tuple[str, ...] = ()
-    by_calls: bool = False
+    compiled: tuple[Compiled, ...] = ()
+
+    def doubt(self, name: str = "") -> Doubt:
+        """Return why it may have a name that is not seen; empty for any name."""
+        found = self.seen
+        for each in self.compiled:
+            if each.may_give(name):
+                found = found.and_also(each.reason, each.openness)
+        return found
 
 
 class Names:
@@ -447,30 +488,46 @@ class Names:
             self._exports[module.name] = frozenset(names) if is_known else None
         return self._exports[module.name]
 
-    def why_uncertain(self, module: ModuleFiles, trail: frozenset[str] = frozenset()) -> str:
-        """Return why a module may have names that are not seen; empty where it has none."""
+    def why_uncertain(
+        self, module: ModuleFiles, name: str = "", trail: frozenset[str] = frozenset()
+    ) -> str:
+        """Return why a module may have names that are not seen; empty where it has none.
+
+        Args:
+            module: the module.
+            name: the one that is asked for; empty for any.
+            trail: the modules whose stars led to it.
+        """
         if module.name in trail:
             return ""
-        if not module.layers:
-            return "it is compiled, without stubs" if module.native else "it is a namespace"
-        if module.native:
-            return "it is compiled, and stubs leave out what they do not tell"
+        is_compiled = module.native and not (name and self.files.binary_has(module, name) is False)
+        if not module.layers and not module.native:
+            return "it is a namespace"
+        if is_compiled:
+            return _COMPILED if module.layers else "it is compiled, without stubs"
         for layer in module.layers:
-            facts = self.files.facts(module.name, layer)
-            if facts is None:
-                return f"{layer.path.name} cannot be read"
-            if facts.open_reason:
-                return facts.open_reason
-            if any(self._is_decorated_by_method(module, layer, e[0]) for e in facts.names.values()):
-                return "a method of a class decorates its classes, and may give names to it"
+            if reason := self._why_file_uncertain(module, layer, name):
+                return reason
         if self.getattr_names(module) is None:
             return "it defines __getattr__"
         for star in self.stars(module):
             if not isinstance(star, ModuleView):
                 return f"it imports all names of {star.path}"
-            inner = star.names.why_uncertain(star.module, trail | {module.name})
+            inner = star.names.why_uncertain(star.module, name, trail | {module.name})
             if inner:
                 return f"it imports all names of {star.path}: {inner}"
+        return ""
+
+    def _why_file_uncertain(self, module: ModuleFiles, layer: Layer, name: str) -> str:
+        facts = self.files.facts(module.name, layer)
+        if facts is None:
+            return f"{layer.path.name} cannot be read"
+        if facts.open_reason:
+            return facts.open_reason
+        if facts.open_prefixes and (not name or name.startswith(facts.open_prefixes)):
+            return f"it fills itself with names that begin with {', '.join(facts.open_prefixes)}"
+        if any(self._is_decorated_by_method(module, layer, e[0]) for e in facts.names.values()):
+            return "a method of a class decorates its classes, and may give names to it"
         return ""
 
     def _is_decorated_by_method(self, module: ModuleFiles, layer: Layer, way: Definition) -> bool:
@@ -483,12 +540,18 @@ class Names:
 
     # -- classes -------------------------------------------------------------------------------
 
+    def compiled_module(self, path: str) -> tuple[Names, ModuleFiles] | None:
+        """Return the compiled module that a class is in, by its path; None where it is in none."""
+        home = self._home(path.partition(".")[0])
+        module = home.files.module(path.rpartition(".")[0]) if home is not None else None
+        return (home, module) if home and module is not None and module.native else None
+
     def in_class(
         self, view: DefinitionView, name: str, trail: _Trail | None = None
     ) -> list[NameView]:
         """Return what a name of a class means, its own or a base's."""
         lineage = self.lineage(view)
-        if trail is not None and lineage.open_reason == _IS_OWN_BASE:
+        if trail is not None and lineage.seen.reason == _IS_OWN_BASE:
             trail.depend(-1)
         for owner in lineage.classes:
             if found := owner.names.own_member(owner, name, trail):
@@ -512,7 +575,7 @@ class Names:
         key = (view.layer, view.path)
         if key not in self._lineages:
             # A class that inherits from itself has no bases.
-            self._lineages[key] = Lineage((view,), (), _IS_OWN_BASE, _IS_OWN_BASE)
+            self._lineages[key] = _unknown_lineage(_IS_OWN_BASE, view)
             self._lineages[key] = _trace(view)
         return self._lineages[key]
 
@@ -542,7 +605,7 @@ def _as_function(alias: Definition, method: DefinitionView) -> Definition:
         copies="" if given.docstring else method.path,
         value="",
         parameters=taken,
-        forward=None,
+        forward=given.forward if given.forward and not given.forward.targets else None,
     )
 
 
@@ -632,7 +695,7 @@ def _trace(view: DefinitionView) -> Lineage:
     """Return the lineage of a class, by its header and the headers of its bases."""
     body = view.definition.body
     if body is None:
-        return Lineage((), (), (reason := f"{view.path} is no class"), reason)
+        return _unknown_lineage(f"{view.path} is no class")
     doubts = _Doubts()
     doubts.read_class(view, body)
     metaclasses = _trace_metaclass(view, body, doubts)
@@ -651,8 +714,14 @@ def _trace(view: DefinitionView) -> Lineage:
             standard += inherited.standard
             unread += inherited.unread
             metaclasses += [each for each in inherited.metaclasses if each not in metaclasses]
-            reasons = inherited.open_reason, inherited.call_doubt
-            doubts.add(inherited.openness, *reasons, by_call=inherited.by_calls)
+            seen = inherited.seen
+            reasons = seen.reason, inherited.call_doubt
+            doubts.add(seen.openness, *reasons, by_call=seen.by_calls)
+            doubts.compiled |= dict.fromkeys(inherited.compiled)
+        elif module := _compiled_home(view, base, found):
+            reason = f"its base class {base} is compiled"
+            doubts.compiled[Compiled(*module, reason, Openness.ANY)] = None
+            doubts.add(Openness.CLOSED, "", reason)
         else:
             unread += [found.path] if isinstance(found, External) else []
             reason = f"its base class {base or '(an expression)'} is not known"
@@ -660,16 +729,30 @@ def _trace(view: DefinitionView) -> Lineage:
     doubts.read_getattr(body, standard)
     classes = (view, *_merged([*orders, [each[0] for each in orders if each]]))
     bases = tuple(dict.fromkeys([*standard, object]))
-    reasons = doubts.open_reason, doubts.call_doubt
     return Lineage(
         classes,
         bases,
-        *reasons,
-        doubts.openness,
+        doubts.seen,
+        doubts.call_doubt,
         tuple(metaclasses),
         tuple(dict.fromkeys(unread)),
-        by_calls=doubts.by_calls,
+        tuple(doubts.compiled),
     )
+
+
+def _compiled_home(
+    view: DefinitionView, base: str, found: NameView | None
+) -> tuple[Names, ModuleFiles] | None:
+    """Return the compiled module that a base class is in; None where it is in none."""
+    if isinstance(found, External):
+        return view.names.compiled_module(found.path)
+    above = view.find(base.rpartition(".")[0]) if found is None and "." in base else None
+    is_native = isinstance(above, ModuleView) and above.module.native
+    return (above.names, above.module) if isinstance(above, ModuleView) and is_native else None
+
+
+def _unknown_lineage(reason: str, *classes: DefinitionView) -> Lineage:
+    return Lineage(classes, (), Doubt(reason, Openness.ANY, by_calls=False), reason)
 
 
 def _trace_metaclass(
@@ -684,7 +767,7 @@ def _trace_metaclass(
         doubts.add(Openness.ANY, reason, reason)
         return []
     lineage = found.names.lineage(found)
-    doubts.add(max(Openness.DATA, lineage.openness), reason, reason)
+    doubts.add(max(Openness.DATA, lineage.doubt().openness), reason, reason)
     return list(lineage.classes)
 
 
@@ -692,17 +775,14 @@ class _Doubts:
     """Why a class may have more names than are seen, and how open it is."""
 
     def __init__(self) -> None:
-        self.openness = Openness.CLOSED
-        self.open_reason = ""
+        self.seen = Doubt()
         self.call_doubt = ""
-        self.by_calls = True
+        self.compiled: dict[Compiled, None] = {}
 
     def add(
         self, openness: Openness, open_reason: str, call_doubt: str = "", *, by_call: bool = False
     ) -> None:
-        self.openness = max(self.openness, openness)
-        self.by_calls &= by_call or openness is Openness.CLOSED
-        self.open_reason = self.open_reason or open_reason
+        self.seen = self.seen.and_also(open_reason, openness, by_calls=by_call)
         self.call_doubt = self.call_doubt or call_doubt
 
     def read_class(self, view: DefinitionView, body: ClassBody) -> None:
@@ -720,7 +800,7 @@ class _Doubts:
             self.add(Openness.FEW, reason, reason, by_call=True)
         module = view.names.files.module(view.module)
         if module is not None and module.native:
-            self.add(Openness.FEW, "it is compiled, and stubs leave out what they do not tell")
+            self.compiled[Compiled(view.names, module, _COMPILED, Openness.FEW)] = None
 
     def read_getattr(self, body: ClassBody, standard: Sequence[type]) -> None:
         """Add what ``__getattr__`` of a class says, given its bases in the standard library."""

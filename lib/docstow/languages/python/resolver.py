@@ -247,11 +247,11 @@ class _StandardFiles(PythonFiles):
         listed, inner = self._list(folder), folder / last
         if listed.get(last) and "__init__.pyi" in self._list(inner):
             layer = Layer(inner / "__init__.pyi", "stub", package=True)
-            return ModuleFiles(name, (layer,), inner, native=False)
+            return ModuleFiles(name, (layer,), inner)
         if f"{last}.pyi" not in listed:
             return None
         layer = Layer(folder / f"{last}.pyi", "stub", package=False)
-        return ModuleFiles(name, (layer,), None, native=False)
+        return ModuleFiles(name, (layer,), None)
 
 
 class StandardSurface(PythonSurface):

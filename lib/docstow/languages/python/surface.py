@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import enum
 import re
+import textwrap
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -15,11 +16,16 @@ from pathlib import Path
 
 from docstow.core.errors import DocstowError
 from docstow.languages.python.builtin_names import CLASS_NAMES, ENUM_NAMES
-from docstow.languages.python.calls import call_overloads, call_parameters
+from docstow.languages.python.calls import (
+    call_overloads,
+    call_parameters,
+    undecorated_parameters,
+)
 from docstow.languages.python.docstrings import Docstrings
 from docstow.languages.python.files import Layer, ModuleFiles, PythonFiles
 from docstow.languages.python.names import DefinitionView, External, ModuleView, Names, NameView
 from docstow.languages.python.source.facts import Definition, ModuleFacts
+from docstow.languages.python.source.syntax import Function
 from docstow.languages.shared.boundary import Boundary
 from docstow.languages.shared.project import Package
 from docstow.languages.shared.stamps import Stamps
@@ -31,12 +37,16 @@ from docstow.languages.shared.surface import (
     Symbol,
     SymbolKind,
 )
+from docstow.text.python_ast import try_parse_module
 
 _MOST_MODULES = 20_000
 _MOST_SEARCHED_MODULES = 4000
 _LARGEST_FILE = 4 * 1024 * 1024
 _CLASS_HEADER = re.compile(rb"^[ \t]*class\s+(\w+)\s*\(([^)]*)\)", re.MULTILINE)
 _BASE_NAME = re.compile(rb"(\w+)\s*(?=[,\[)]|$)")
+#: Why a module is open that its own package fills while it is imported.
+_FILLED = re.compile(r"it (?:uses globals|hands its name|sets attributes)")
+_TEXTS = re.compile(r"['\"](\w+)['\"]")
 _TESTS = frozenset({"tests", "test", "testing", "conftest"})
 
 
@@ -69,6 +79,7 @@ class PythonSurface:
         self.resolver = Names(self.files, self._other)
         self._docstrings = Docstrings()
         self._symbols: dict[str, Symbol | None] = {}
+        self._functions: dict[str, Function | None] = {}
         self._classes: dict[str, list[str]] = {}
         self._subclasses = _Subclasses(self, boundary)
 
@@ -150,20 +161,28 @@ class PythonSurface:
                 names |= dict.fromkeys(_public_class_names(view))
         return names if known else None
 
-    def certain(self, path: str) -> bool:
-        """Return whether the names of a module or class are all seen."""
-        return self.why_uncertain(path) == ""
+    def certain(self, path: str, name: str = "") -> bool:
+        """Return whether the names of a module or class are all seen, or one would be."""
+        return self.why_uncertain(path, name) == ""
 
-    def why_uncertain(self, path: str) -> str:
-        """Return why the names of a module or class are not all seen; empty where they are."""
+    def why_uncertain(self, path: str, name: str = "") -> str:
+        """Return why the names of a module or class are not all seen; empty where they are.
+
+        Args:
+            path: of the module or class.
+            name: the one that is asked for; empty for any.
+        """
         views = self._views(path)
         if not views:
             return "it is not found"
         for view in views:
             if isinstance(view, ModuleView):
-                reason = view.names.why_uncertain(view.module)
+                reason = view.names.why_uncertain(view.module, name)
             elif isinstance(view, DefinitionView):
-                reason = view.names.lineage(view).open_reason
+                reason = view.names.lineage(view).doubt(name).reason
+                last = view.definition.name
+                if not reason and name and self._subclasses.is_given(last, name):
+                    reason = "a module gives it the name"
                 reason = reason or ("branches differ" if view.is_ambiguous else "")
             else:
                 reason = f"{view.path} is not read"
@@ -171,18 +190,32 @@ class PythonSurface:
                 return reason
         return ""
 
-    def openness(self, path: str) -> Openness:
+    def openness(self, path: str, name: str = "") -> Openness:
         """Return what else a module or class may have than the names that are seen."""
         views = self._views(path)
         found = [each for each in _definitions(views) if not each.is_ambiguous]
         if not views or len(found) < len(views):
-            return Openness.CLOSED if self.certain(path) else Openness.ANY
-        return max(each.names.lineage(each).openness for each in found)
+            return Openness.CLOSED if self.certain(path, name) else Openness.ANY
+        return max(each.names.lineage(each).doubt(name).openness for each in found)
 
-    def is_open_by_calls(self, path: str) -> bool:
+    def is_filled(self, path: str, name: str) -> bool:
+        """Return whether a module is open only by what its own code gives it by name."""
+        return bool(_FILLED.match(self.why_uncertain(path, name)))
+
+    def is_open_by_calls(self, path: str, name: str) -> bool:
         """Return whether a class is open by what decorators and calls give, and by nothing else."""
         found = _definitions(self._views(path))
-        return bool(found) and all(each.names.lineage(each).by_calls for each in found)
+        return bool(found) and all(each.names.lineage(each).doubt(name).by_calls for each in found)
+
+    def is_told(self, path: str, name: str) -> bool:
+        """Return whether a decorator or an argument of a class is given a part of a name."""
+        told = {
+            word
+            for view in _definitions(self._views(path))
+            for each in view.names.lineage(view).classes
+            for word in _TEXTS.findall(each.definition.signature)
+        }
+        return any(len(each) > 2 and each in name for each in told)
 
     def everything(self, path: str) -> Everything:
         """Return all names of a module or class, with the other packages that they come from."""
@@ -226,10 +259,49 @@ class PythonSurface:
         return [signature for signature in self._classes[module] if subclass.match(signature)]
 
     def subclass_may_have(self, path: str, name: str) -> bool:
-        """Return whether a subclass in the package may have a name that a class lacks."""
+        """Return whether a subclass in the package may have a name that a class lacks.
+
+        A module that gives the name to the class itself counts, too.
+        """
         symbol = self.symbol(path)
         home = symbol.target if symbol is not None else ""
-        return self._subclasses.may_have((home or path).rpartition(".")[2], name)
+        owner = (home or path).rpartition(".")[2]
+        return self._subclasses.may_have(owner, name) or self._subclasses.is_given(owner, name)
+
+    def subclass_may_take(self, path: str, method: str, keyword: str) -> bool:
+        """Return whether a method of a subclass in the package may take a keyword."""
+        symbol = self.symbol(path)
+        home = symbol.target if symbol is not None else ""
+        return self._subclasses.may_take((home or path).rpartition(".")[2], method, keyword)
+
+    def undecorated(self, path: str) -> tuple[Parameter, ...] | None:
+        """Return what a function takes without its package's decorators, which may take more.
+
+        None where it has none, or that is not certain.
+        """
+        views = _definitions(self._views(path))
+        if len(views) != 1 or views[0].definition.kind != "function":
+            return None
+        return undecorated_parameters(views[0], self._receiver(path, views))
+
+    def function(self, path: str) -> Function | None:
+        """Return the source of a function; None where it cannot be read."""
+        if path not in self._functions:
+            self._functions[path] = self._read_function(path)
+        return self._functions[path]
+
+    def _read_function(self, path: str) -> Function | None:
+        found = [each for each in _definitions(self._views(path)) if each.definition.line]
+        if not found or found[0].is_ambiguous or (main := _main_view(found)).layer.role != "source":
+            return None
+        first, last = main.definition.line, main.definition.end_line
+        with suppress(DocstowError):
+            body = main.names.files.text(main.layer)
+            text = textwrap.dedent("\n".join(body.split("\n")[first - 1 : last]))
+            tree = try_parse_module(text)
+            for each in tree.body if tree is not None else ():
+                return each if isinstance(each, Function) else None
+        return None
 
     def mentions(self, name: str) -> bool:
         """Return whether the word is anywhere in the package, so that it may be set at run time.
@@ -419,12 +491,37 @@ class _Subclasses:
                 return True
         return False
 
+    def may_take(self, owner: str, method: str, keyword: str) -> bool:
+        """Return whether a method of a subclass of a class takes a keyword, or may take it."""
+        return any(
+            symbol.parameters is None
+            or any(e.name == keyword or e.kind == "var_keyword" for e in symbol.parameters)
+            for module, subclass, _ in self._subclasses_of(owner)
+            if (symbol := self._surface.symbol(f"{module}.{subclass}.{method}")) is not None
+        )
+
+    def is_given(self, owner: str, name: str) -> bool:
+        """Return whether a module gives a name to a class from outside.
+
+        That is ``Owner.name = …``, or a function of that name below ``@add_method(Owner)``.
+        """
+        kind, member = re.escape(owner.encode()), re.escape(name.encode())
+        given = re.compile(
+            rb"\b%s\.%s\s*=[^=]|^@[^\n]*\b%s\b[^\n]*\)\n(?:@[^\n]*\n)*(?:async )?def %s\b"
+            % (kind, member, kind, member),
+            re.MULTILINE,
+        )
+        modules = map(self._surface.files.module, self._surface.modules()[:_MOST_SEARCHED_MODULES])
+        texts = (self._read(e.path) for each in modules if each is not None for e in each.layers)
+        return any(name.encode() in text and given.search(text) for text in texts)
+
     def mentions(self, name: str) -> bool:
         """Return whether a module mentions a word, or may do so."""
         mention = re.compile(rb"\b%s\b" % re.escape(name.encode()))
         modules = [self._surface.files.module(each) for each in self._surface.modules()]
         return len(modules) > _MOST_SEARCHED_MODULES or any(
-            each.native or any(mention.search(self._read(layer.path)) for layer in each.layers)
+            self._surface.files.binary_has(each, name)
+            or any(mention.search(self._read(layer.path)) for layer in each.layers)
             for each in modules
             if each is not None
         )

@@ -63,7 +63,7 @@ class Installed:
 
     def certain(self, owner: str, name: str) -> bool:
         """Return whether a name that a module or class does not show is certainly not there."""
-        if name.startswith("_") or not self.surface.certain(owner):
+        if name.startswith("_") or not self.surface.certain(owner, name):
             return False
         return self.lacks(f"{owner}.{name}") is not False
 

@@ -131,8 +131,9 @@ class StoredSurface:
         """Yield the names of the members that have a document."""
         yield from self.members(path) or ()
 
-    def certain(self, path: str) -> bool:
+    def certain(self, path: str, name: str = "") -> bool:
         """Return whether all names were seen, and nothing else that the caller has adds any."""
+        del name
         row = self._find(path)[1]
         if row is None or not self._attributes(row).get("certain") or not self._agrees(row):
             return False
@@ -140,9 +141,9 @@ class StoredSurface:
         is_module = self.index.columns["kind"][row] == "module"
         return not self._reading.augmented or is_module or self._is_complete(self._beside)
 
-    def openness(self, path: str) -> Openness:
+    def openness(self, path: str, name: str = "") -> Openness:
         """Return whether all names were seen; documents do not tell more."""
-        return Openness.CLOSED if self.certain(path) else Openness.ANY
+        return Openness.CLOSED if self.certain(path, name) else Openness.ANY
 
     def names(self) -> Iterator[str]:
         """Yield the paths of all documents."""

@@ -135,9 +135,10 @@ class Surface(Protocol):
         """Yield the names of the members of a module, class or enumeration."""
         ...
 
-    def certain(self, path: str) -> bool:
+    def certain(self, path: str, name: str = "") -> bool:
         """Return whether the public names of a module or class are all seen: others are not there.
 
+        Where a name is given: whether it would be seen, though others may not be.
         Names that begin with an underscore are never certain.
 
         False where static reading cannot see them all (``__getattr__``, native modules without
@@ -146,7 +147,7 @@ class Surface(Protocol):
         """
         ...
 
-    def openness(self, path: str) -> Openness:
+    def openness(self, path: str, name: str = "") -> Openness:
         """Return what else there may be than the names that are seen; ``certain``, with degrees."""
         ...
 

@@ -163,8 +163,9 @@ class NodeSurface:
         """
         return self._paths.list_members(self._paths.resolve(path))
 
-    def certain(self, path: str) -> bool:
+    def certain(self, path: str, name: str = "") -> bool:
         """Whether all names of a module, class or object are seen."""
+        del name
         module, names = self._paths.split(path)
         if module is None:
             return False
@@ -176,9 +177,9 @@ class NodeSurface:
         ]
         return bool(found) and all(map(self._paths.members.is_complete, found))
 
-    def openness(self, path: str) -> Openness:
+    def openness(self, path: str, name: str = "") -> Openness:
         """Return whether all names are seen: declarations tell no more."""
-        return Openness.CLOSED if self.certain(path) else Openness.ANY
+        return Openness.CLOSED if self.certain(path, name) else Openness.ANY
 
     def names(self) -> Iterator[str]:
         """List public paths: what the modules export, then members of what the entry exports."""

@@ -15,13 +15,23 @@ from docstow.languages.python.check.annotations import LocalType, PackageType, V
 from docstow.languages.python.check.certainty import (
     best_likeness,
     is_conclusive,
+    is_unheard_of,
     subclass_may_have,
 )
 from docstow.languages.python.check.inference import Inference, call_shape
 from docstow.languages.python.check.parse import Parsed, Scope, collect_scopes, outer_nodes, parse
 from docstow.languages.python.source.syntax import Function
+from docstow.languages.python.surface import PythonSurface
 from docstow.languages.shared.findings import Finding, Verdict, advice, sort_findings
-from docstow.languages.shared.lookup import Answer, Names, Resolver, absent, mismatch_of_all
+from docstow.languages.shared.lookup import (
+    Answer,
+    Mismatch,
+    Names,
+    Resolver,
+    absent,
+    mismatch,
+    mismatch_of_all,
+)
 from docstow.languages.shared.surface import Openness
 
 #: Names that a class has through its metaclass or a decorator.
@@ -299,8 +309,12 @@ class _Checker:
         near = self._names.suggest(package, owner.path, name, called=called)
         is_missing = (
             owner.certainly_lacks(name)
-            and is_conclusive(owner.openness, name, near, called=called)
+            and (
+                is_conclusive(owner.openness(name), name, near, called=called)
+                or is_unheard_of(owner, name)
+            )
             and not subclass_may_have(owner, name)
+            and not self._values.classes.subclass_has(owner, name)
         )
         if not is_missing:
             return path, Answer("not_checked", package=package)
@@ -322,7 +336,7 @@ class _Checker:
             return None
         if owner.is_class and (name in CLASS_NAMES or name == "register"):
             return None
-        openness, title = classes.openness(owner), owner.node.name
+        openness, title = classes.openness(owner, name), owner.node.name
         near = self._names.suggest_own(title, name, lambda: classes.member_names(owner))
         if owner.is_receiver:
             # A subclass elsewhere, or a class that mixes it in, may have the name.
@@ -388,7 +402,8 @@ class _Checker:
             title = called.node.name
             message = f"{title} {wrong.reason}"
             answer = Answer("wrong_argument", message=message, suggestions=wrong.suggestions)
-            self._report(node, f"{title}({wrong.keyword}=)" if wrong.keyword else title, answer)
+            name = f"{title}({wrong.keyword}=)" if wrong.keyword else title
+            self._report(place_of(node, wrong.keyword), name, answer)
 
     def _arguments(self, node: ast.Call, path: str, *, unbound: bool) -> None:
         answer = self._names.look_up(path)
@@ -400,6 +415,7 @@ class _Checker:
             return
         overloads = symbol.overloads if symbol.parameters is None else (symbol.parameters,)
         wrong = mismatch_of_all(overloads, call_shape(node), unbound=unbound)
+        wrong = wrong if overloads else self._keyword_of_nobody(node, path, answer)
         if wrong is not None:
             signature = " ".join(symbol.signature.split())[:_LONGEST_SIGNATURE]
             answer = replace(
@@ -409,7 +425,25 @@ class _Checker:
                 suggestions=wrong.suggestions,
             )
             name = f"{path}({wrong.keyword}=)" if wrong.keyword else f"{path}()"
-            self._report(node, name, answer)
+            self._report(place_of(node, wrong.keyword), name, answer)
+
+    def _keyword_of_nobody(self, node: ast.Call, path: str, answer: Answer) -> Mismatch | None:
+        """Return what is wrong with a keyword that no decorator of a function can mean either.
+
+        Its package has no such word anywhere.
+        """
+        surface = answer.package.surface if answer.package is not None else None
+        if not isinstance(surface, PythonSurface) or not node.keywords:
+            return None
+        taken = surface.undecorated(path)
+        wrong = mismatch(taken, call_shape(node), unbound=True) if taken is not None else None
+        return wrong if wrong is not None and not surface.mentions(wrong.keyword) else None
+
+
+def place_of(node: ast.Call, keyword: str) -> ast.AST:
+    """Return where a call is wrong: a keyword on another line is found there."""
+    given = (each for each in node.keywords if each.arg == keyword and each.lineno != node.lineno)
+    return next(given, node)
 
 
 def _may_be_variable(path: str) -> bool:

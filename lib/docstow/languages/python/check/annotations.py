@@ -71,10 +71,9 @@ class PackageType:
         """All classes of which it may be an instance."""
         return (self.path, *self.subclasses, *self.alternatives)
 
-    @property
-    def openness(self) -> Openness:
-        """What else it may have than the names that are seen."""
-        return max(self.package.surface.openness(each) for each in self.paths)
+    def openness(self, name: str) -> Openness:
+        """Return what else it may have than the names that are seen, where a name is missing."""
+        return max(self.package.surface.openness(each, name) for each in self.paths)
 
     def each_alternative(self) -> tuple[PackageType, ...]:
         """Return what it may be, one by one."""

@@ -33,6 +33,17 @@ def best_likeness(name: str, near: Sequence[str]) -> float:
     return max((name_similarity(name, each.rpartition(".")[2]) for each in near), default=0.0)
 
 
+def is_unheard_of(kind: PackageType, name: str) -> bool:
+    """Return whether a class has no such name, and its package has no such word anywhere."""
+    surface = kind.package.surface
+    return (
+        isinstance(surface, PythonSurface)
+        and kind.package.name != "python"
+        and kind.openness(name) is Openness.CLOSED
+        and not surface.mentions(name)
+    )
+
+
 def is_closed(kind: PackageType, name: str, *, called: bool) -> bool:
     """Return whether a class lacks a name that neither a type checker nor our reader sees.
 
@@ -40,11 +51,14 @@ def is_closed(kind: PackageType, name: str, *, called: bool) -> bool:
     but what is called is then a word of the package.
     """
     surface = kind.package.surface
-    if kind.openness <= Openness.DATA or not isinstance(surface, PythonSurface):
-        return kind.openness <= Openness.DATA
-    if all(surface.is_open_by_calls(each) for each in kind.paths):
+    openness = kind.openness(name)
+    if openness <= Openness.DATA or not isinstance(surface, PythonSurface):
+        return openness <= Openness.DATA
+    if any(surface.is_told(each, name) for each in kind.paths):
+        return False
+    if all(surface.is_open_by_calls(each, name) for each in kind.paths):
         return True
-    return called and kind.openness is Openness.FEW and not surface.mentions(name)
+    return called and openness is Openness.FEW and not surface.mentions(name)
 
 
 def is_conclusive(openness: Openness, name: str, near: Sequence[str], *, called: bool) -> bool:

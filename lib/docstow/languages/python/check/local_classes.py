@@ -96,7 +96,7 @@ class LocalClasses:
         self._values = values
         self._scopes = scopes
         self._bases: dict[int, list[ValueType] | None] = {}
-        self._openness: dict[int, Openness] = {}
+        self._openness: dict[tuple[int, str], Openness] = {}
         self._bodies: dict[int, dict[str, list[ast.stmt]]] = {}
         self._assignments: dict[int, dict[str, list[tuple[ast.expr, Scope, bool]]]] = {}
         self._subclassed = {
@@ -143,12 +143,12 @@ class LocalClasses:
             found.append(base)
         return found
 
-    def openness(self, own: LocalType) -> Openness:
-        """Return what else it may have than the names that are seen."""
-        key = id(own.node)
+    def openness(self, own: LocalType, name: str = "") -> Openness:
+        """Return what else it may have than the names that are seen, where a name is missing."""
+        key = (id(own.node), name)
         if key not in self._openness:
             self._openness[key] = Openness.ANY
-            self._openness[key] = self._find_openness(own)
+            self._openness[key] = self._find_openness(own, name)
         return self._openness[key]
 
     def own_openness(self, own: LocalType) -> Openness:
@@ -167,9 +167,9 @@ class LocalClasses:
         levels = [self.openness(base) for base in bases if isinstance(base, LocalType)]
         return max(levels, default=Openness.CLOSED)
 
-    def _find_openness(self, own: LocalType) -> Openness:
+    def _find_openness(self, own: LocalType, name: str) -> Openness:
         above = (each for each in self.bases(own) or () if isinstance(each, PackageType))
-        levels = (each.package.surface.openness(each.path) for each in above)
+        levels = (each.package.surface.openness(each.path, name) for each in above)
         return max(self.own_openness(own), *levels, Openness.CLOSED)
 
     def is_enum(self, own: LocalType) -> bool:
@@ -207,6 +207,17 @@ class LocalClasses:
             else:
                 found += base.package.surface.members(base.path) or ()
         return [each for each in dict.fromkeys(found) if not each.startswith("_")]
+
+    def subclass_has(self, kind: PackageType, name: str) -> bool:
+        """Return whether a class of the code below a package's class has a member."""
+        for node, scope in self._scopes.items():
+            if isinstance(node, ast.ClassDef) and node.bases:
+                own = LocalType(node, scope.parent or scope)
+                bases = [each for each in self.bases(own) or () if isinstance(each, PackageType)]
+                is_below = any(each.path in kind.paths for each in bases)
+                if is_below and self._defines(own, name):
+                    return True
+        return False
 
     def inherited_from(self, own: LocalType, name: str) -> PackageType | None:
         """Return the package's class that a member is inherited from; None for the code's own."""

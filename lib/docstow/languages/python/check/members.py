@@ -15,7 +15,11 @@ from docstow.languages.python.check.annotations import (
     join,
     without_none,
 )
-from docstow.languages.python.source.functions import parameters
+from docstow.languages.python.source.functions import (
+    makes_own_instance,
+    parameters,
+    returned_maker,
+)
 from docstow.languages.python.source.syntax import (
     Function,
     annotation_and_value,
@@ -23,6 +27,7 @@ from docstow.languages.python.source.syntax import (
     function_headers,
     positional,
 )
+from docstow.languages.python.surface import PythonSurface
 from docstow.languages.shared.lookup import Installed, PassedArguments, mismatch
 from docstow.languages.shared.surface import Openness, Symbol
 
@@ -34,6 +39,8 @@ _DESCRIPTORS = frozenset({"sqlalchemy.orm.base.Mapped", "sqlalchemy.orm.base.Wri
 _MANAGERS = {"contextmanager": "", "asynccontextmanager": "Async"}
 #: Generators: an ``async def`` that returns one is no coroutine.
 _ASYNC_GENERATORS = frozenset({"AsyncIterator", "AsyncGenerator", "AsyncIterable"})
+#: Functions without annotations that are followed one from another.
+_DEEPEST = 5
 #: Classes of which an argument certainly is an instance or is not.
 _DISTINCT = frozenset({"builtins.str", "builtins.bytes", "builtins.int", "builtins.dict"})
 
@@ -65,6 +72,8 @@ class Members:
 
     def __init__(self, annotations: Annotations) -> None:
         self.annotations = annotations
+        #: Functions of which it is being found what makes what they return.
+        self._making: list[str] = []
 
     def symbol(self, owner: PackageType, name: str) -> Symbol | None:
         """Return a member; one of the standard library as its stubs have it."""
@@ -76,7 +85,7 @@ class Members:
 
     def lacks(self, owner: PackageType, name: str) -> bool:
         """Return whether an instance certainly has no method of a name."""
-        return owner.certainly_lacks(name) and owner.openness <= Openness.ITEMS
+        return owner.certainly_lacks(name) and owner.openness(name) <= Openness.ITEMS
 
     def makes_identity_decorator(self, path: str) -> bool:
         """Return whether a call returns a decorator that keeps the type: ``Callable[[F], F]``."""
@@ -162,11 +171,20 @@ class Members:
             allowed = {"Self", "typing.Self", "t.Self", "te.Self", name}
             headers = function_headers(new.signature)
             returned = {ast.unparse(each.returns) if each.returns else "" for each in headers}
-            if not headers or not returned <= allowed:
+            if not headers or not (returned <= allowed or self._makes_own(kind, new)):
                 return None
         if instance.arguments or kind.path.startswith("builtins."):
             return instance
         return replace(instance, arguments=self._type_arguments(instance, passed))
+
+    def _makes_own(self, kind: PackageType, new: Symbol) -> bool:
+        """Return whether a ``__new__`` without annotation seems to make instances of its class."""
+        surface = kind.package.surface
+        node = surface.function(new.path) if isinstance(surface, PythonSurface) else None
+        if node is None or node.returns is not None:
+            return False
+        home = (new.target or new.path).rpartition(".")[0].rpartition(".")[2]
+        return makes_own_instance(node, home)
 
     def _type_arguments(
         self, instance: PackageType, passed: Passed
@@ -362,12 +380,41 @@ class Members:
         receives = symbol.kind != "function" and not unbound
         fit = _matching_overloads(written, passed.shape, receives=receives, unbound=unbound)
         context = self._member_context(symbol, package, receiver)
+        if len(written) == 1 and written[0].returns is None:
+            return self.wrap_result(self._made(symbol, package, receiver), written[0], set())
         if len(fit) > 1:
             fit = [each for each in fit if self._accepts(each, context, passed, receives)] or fit
             # Of overloads that no argument tells apart, the first applies.
             if not unbound and _agree(fit, passed.shape, receives=receives):
                 fit = fit[:1]
         return without_none(join(self._result(each, context, passed) for each in headers or fit))
+
+    def _made(
+        self, symbol: Symbol, package: Installed, receiver: PackageType | None
+    ) -> ValueType | None:
+        """Return what a function returns that has no annotation, by what is called to make it."""
+        surface = package.surface
+        node = surface.function(symbol.path) if isinstance(surface, PythonSurface) else None
+        maker = returned_maker(node) if node is not None and len(self._making) < _DEEPEST else ""
+        if not maker or symbol.path in self._making:
+            return None
+        if maker in {"self", "cls"}:
+            return replace(receiver, is_class=False) if receiver is not None else None
+        home = symbol.target or symbol.path
+        module = symbol.module or self.annotations.module_of(home, package)
+        found = self.annotations.resolve(maker, module, package)
+        if found is None:
+            return None
+        self._making.append(symbol.path)
+        try:
+            if found.symbol.kind in {"class", "enum"}:
+                kind = PackageType(found.path, found.package, is_class=True)
+                return self.instantiate(kind, NOTHING_PASSED)
+            is_function = found.symbol.kind == "function"
+            parts = found.symbol, found.package, None, NOTHING_PASSED
+            return self._infer_returned(*parts) if is_function else None
+        finally:
+            self._making.pop()
 
     def _accepts(
         self,

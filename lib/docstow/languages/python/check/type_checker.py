@@ -14,7 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from docstow.languages.python.check import Checked, check
+from docstow.languages.python.check import Checked, check, place_of
 from docstow.languages.python.check.annotations import LocalType, PackageType
 from docstow.languages.python.check.certainty import (
     best_likeness,
@@ -34,6 +34,7 @@ from docstow.languages.python.check.type_claims import (
     claims,
 )
 from docstow.languages.python.checker_release import ENGINE
+from docstow.languages.python.surface import PythonSurface
 from docstow.languages.shared.engines import Engines, Workplace
 from docstow.languages.shared.findings import (
     PROBLEMS,
@@ -189,19 +190,24 @@ class _Judge:
         self, claim: MemberClaim, kind: PackageType, *, typed: bool, called: bool
     ) -> Finding | None:
         name, package = claim.name, kind.package
-        if not kind.certainly_lacks(name):
+        # What extends Python's own building is not known.
+        if not kind.certainly_lacks(name) or kind.path.startswith("distutils."):
             return None
         if claim.title and subclass_may_have(kind, name):
+            return None
+        if self._own.values.classes.subclass_has(kind, name):
             return None
         near = self._names.suggest(package, kind.path, name, called=called)
         if not claim.title:
             # It answers for any name, of which those of two words are hardly data.
-            is_certain = bool(near) and "_" in name
+            surface = package.surface
+            is_word = isinstance(surface, PythonSurface) and surface.mentions(name)
+            is_certain = bool(near) and ("_" in name or not is_word)
         elif typed:
             is_certain = is_closed(kind, name, called=called)
         else:
             is_certain = False
-        if not is_certain and not is_conclusive(kind.openness, name, near, called=called):
+        if not is_certain and not is_conclusive(kind.openness(name), name, near, called=called):
             return None
         near = near or self._names.offer(package, kind.path, name, called=called)
         return self._report(
@@ -219,7 +225,7 @@ class _Judge:
         classes = self._own.values.classes
         title, name = kind.node.name, claim.name
         bases = [each for each in classes.bases(kind) or () if isinstance(each, PackageType)]
-        is_certain = classes.openness(kind) <= Openness.DATA or (
+        is_certain = classes.openness(kind, name) <= Openness.DATA or (
             classes.own_openness(kind) <= Openness.DATA
             and all(is_closed(each, name, called=called) for each in bases)
         )
@@ -246,10 +252,11 @@ class _Judge:
         package = answer.package
         if package is None or answer.whole:
             return None
-        openness = package.surface.openness(claim.module)
+        openness = package.surface.openness(claim.module, claim.name)
         near = self._names.suggest(package, claim.module, claim.name, "module")
         if answer.status != "unknown" and not (
-            openness is Openness.FEW and best_likeness(claim.name, near) >= 80
+            (openness is Openness.FEW and best_likeness(claim.name, near) >= 80)
+            or _is_filled_otherwise(package, claim)
         ):
             return self._report(claim.node, claim.name, path, "not_checked", package=package)
         return self._report(
@@ -283,6 +290,8 @@ class _Judge:
             if not unknown or not names or any(each.startswith("**") for each in names):
                 return None
             keyword = unknown[0]
+        if keyword and any(_is_taken_below(each.kind, claim.node, keyword) for each in owners):
+            return None
         if wrong is False or (
             claim.reason and not wrong and not self._is_typed(claim.node, package)
         ):
@@ -295,7 +304,7 @@ class _Judge:
         if keyword:
             reason = f"has no parameter {keyword}; it takes {', '.join(taken) or 'none'}"
         return self._report(
-            claim.node,
+            place_of(claim.node, keyword),
             keyword,
             f"{title}({keyword}=)" if keyword else f"{title}()",
             "wrong_argument",
@@ -389,6 +398,26 @@ class _Judge:
             version=package.version if package is not None else "",
             engine=str(ENGINE.name),
         )
+
+
+def _is_taken_below(kind: PackageType | LocalType, node: ast.Call, keyword: str) -> bool:
+    """Return whether a subclass in the package has the method with the keyword."""
+    if not isinstance(kind, PackageType) or not isinstance(node.func, ast.Attribute):
+        return False
+    surface = kind.package.surface
+    return isinstance(surface, PythonSurface) and any(
+        surface.subclass_may_take(each, node.func.attr, keyword) for each in kind.paths
+    )
+
+
+def _is_filled_otherwise(package: Installed, claim: ModuleClaim) -> bool:
+    """Return whether a module is filled by its package alone, which has no such word."""
+    surface = package.surface
+    return (
+        isinstance(surface, PythonSurface)
+        and surface.is_filled(claim.module, claim.name)
+        and not surface.mentions(claim.name)
+    )
 
 
 def _receiver(claim: Claim) -> Iterator[tuple[ast.expr, str]]:

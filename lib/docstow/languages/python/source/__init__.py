@@ -121,6 +121,7 @@ def read_module(
         getattr_factories=factories,
         defined_factories=getattr_factories(tree) if "AttributeError" in text else {},
         given_texts=scope.given,
+        open_prefixes=tuple(sorted(dynamics.prefixes)),
     )
 
 

@@ -45,12 +45,14 @@ class Dynamics:
     Attributes:
         open_reason: why any name may appear in the module; empty where none can.
         names: names that functions bind in the module by ``global``.
+        prefixes: what other names begin with that may appear in the module.
         classes: why any name may appear in a class, by the class's name.
         patched: names that are set on a class from outside, by the class's name.
     """
 
     open_reason: str = ""
     names: set[str] = field(default_factory=set)
+    prefixes: set[str] = field(default_factory=set)
     classes: dict[str, str] = field(default_factory=dict)
     patched: dict[str, set[str]] = field(default_factory=dict)
 
@@ -91,8 +93,10 @@ class _Walker(ast.NodeVisitor):
         self._classes: list[str] = []
         self._depth = 0
         self._ignoring_functions: set[str] = set()
+        self._module = ast.Module([], [])
 
     def visit_Module(self, node: ast.Module) -> None:
+        self._module = node
         # A namespace may be passed to a function that ignores its only argument.
         for each in node.body:
             if isinstance(each, ast.FunctionDef) and len(each.args.args) == 1:
@@ -171,7 +175,9 @@ class _Walker(ast.NodeVisitor):
                 self.visit(each)
 
     def visit_Assign(self, node: ast.Assign) -> None:
-        if _is_namespace(node.value) and self._only_looked_at(node.targets):
+        if _is_namespace(node.value) and (
+            self._only_looked_at(node.targets) or self._only_fills_by_prefix(node.targets)
+        ):
             return
         if any(self._is_own_dict(each) for each in node.targets):
             self._open_class("its __dict__ is replaced")
@@ -207,6 +213,29 @@ class _Walker(ast.NodeVisitor):
         uses = re.findall(rf"\b{re.escape(name)}\b(\[[^\]\n]*\](?!\s*=[^=]))?", self._text)
         tests = len(re.findall(rf"\bin {re.escape(name)}\b", self._text))
         return bool(name) and uses.count("") - tests <= 1
+
+    def _only_fills_by_prefix(self, targets: list[ast.expr]) -> bool:
+        """Return whether a namespace only gets names that begin with a written text.
+
+        ``for name in dir(other): if name.startswith("RLIM"): space[name] = …``
+        """
+        space, found, uses = dotted(targets[0]), set(), 0
+        for node in ast.walk(self._module):
+            if isinstance(node, ast.Name) and node.id == space and isinstance(node.ctx, ast.Load):
+                uses += 1
+            match node:
+                case ast.For(target=ast.Name(id=name), body=[ast.If(test=test) as only]):
+                    filled = [
+                        each
+                        for each in ast.walk(only)
+                        if isinstance(each, ast.Subscript)
+                        and (dotted(each.value), dotted(each.slice)) == (space, name)
+                    ]
+                    if filled and (prefix := _prefix(test, name)):
+                        found.add(prefix)
+                        uses -= len(filled)
+        self._found.prefixes |= found if not uses else set()
+        return bool(found) and not uses
 
     def _attribute_set(self, node: ast.Call) -> None:
         # object.__setattr__(self, name, value) and setattr(self, name, value)
@@ -250,6 +279,16 @@ def _passes_module_name(node: ast.Call, name: str) -> bool:
     """Return whether a module passes its own name to a function that may replace it."""
     given = any(dotted(each) == "__name__" for each in node.args)
     return given and not re.search(r"log|version|attach|getattr|Tester", name, re.IGNORECASE)
+
+
+def _prefix(test: ast.expr, name: str) -> str:
+    """Return the text with which a name begins where a condition holds; empty for any."""
+    for each in test.values if isinstance(test, ast.BoolOp) else [test]:
+        match each:
+            case ast.Call(func=ast.Attribute(value=ast.Name(id=tested), attr="startswith")):
+                if tested == name and not isinstance(getattr(test, "op", None), ast.Or):
+                    return string_value(each.args[0]) if each.args else ""
+    return ""
 
 
 def _is_namespace(node: ast.AST) -> bool:

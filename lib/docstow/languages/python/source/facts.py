@@ -48,17 +48,17 @@ class Decorator:
 
 @dataclass(frozen=True, slots=True)
 class Forward:
-    """The call that gets all keywords that a function has no parameter for.
+    """Where all keywords go that a function has no parameter for.
 
     Attributes:
-        target: what is called, dotted; ``super().name`` for the method of a base.
+        targets: what gets them, one that certainly does alone: what is called, dotted
+            (``super().name`` for the method of a base), with the class whose instance that begins
+            with, empty where that is no variable. None where any of them is refused.
         taken: keywords that the function itself reads.
-        maker: the class whose instance the target begins with; empty where that is no variable.
     """
 
-    target: str
+    targets: tuple[tuple[str, str], ...]
     taken: frozenset[str] = frozenset()
-    maker: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +84,7 @@ class Definition:
         imported: name in that module; empty where the module itself is bound.
         body: of a class.
         conditional: bound in one branch among others.
-        forward: the call that receives a function's further keywords, if that is certain.
+        forward: where a function's further keywords go, if that is certain.
         keeps: whether a function is a decorator that keeps the arguments of what it decorates.
         maker: of an attribute what is called to make it, or else its annotation, dotted.
     """
@@ -149,6 +149,7 @@ class ModuleFacts:
         exports: ``__all__``; None where there is none or it cannot be read.
         open_reason: why further names may appear; empty where none can.
         lines: number of lines.
+        open_prefixes: what further names begin with that may appear.
         getattr_names: further names that the module's ``__getattr__`` answers for.
         getattr_factories: functions whose result answers for further names, as they are named here.
         defined_factories: its own functions of that kind, each with the names (or ``module:name``)
@@ -167,3 +168,4 @@ class ModuleFacts:
     getattr_factories: tuple[str, ...] = ()
     defined_factories: Mapping[str, frozenset[str]] = field(default_factory=dict)
     given_texts: Mapping[str, str] = field(default_factory=dict)
+    open_prefixes: tuple[str, ...] = ()

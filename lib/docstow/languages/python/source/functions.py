@@ -35,6 +35,8 @@ _FIRST_PARAGRAPHS = 2
 #: Methods of a dictionary that take one key.
 _KEY_METHODS = frozenset({"get", "pop", "setdefault"})
 #: Builtins that can read any local variable.
+#: Functions that tell of a mistake.
+_WARNS = re.compile(r"(?:^|\.)(?:warn|warning|deprecat)\w*$")
 _INTROSPECTION = frozenset({"locals", "vars", "eval", "exec"})
 
 
@@ -270,10 +272,10 @@ def _unquoted(node: ast.expr) -> ast.expr:
 
 
 def find_forward(node: Function) -> Forward | None:
-    """Return the call that certainly receives all further keywords of a function; None if unclear.
+    """Return where all further keywords of a function go; None where that is not certain.
 
-    Every use of the dictionary must be seen: it is unpacked into calls, or read by a written key.
-    Each such key counts as a parameter.
+    Every use of the dictionary must be seen: it is unpacked into calls, read by a written key,
+    kept as it is, or told to whoever passed what is not known. Each such key counts as a parameter.
     """
     rest = node.args.kwarg.arg if node.args.kwarg is not None else ""
     if not rest:
@@ -285,13 +287,137 @@ def find_forward(node: Function) -> Forward | None:
         for each in _body_nodes(node)
         if isinstance(each, ast.Call) and _passes_keywords(each, rest)
     ]
-    if len(keys) + len(calls) != uses or not calls or _is_shadowed(node, rest):
+    refused, tested = _refusals(node, rest)
+    if not (calls or refused) or _is_shadowed(node, rest):
         return None
     certain = next((each for each in _certain_calls(node.body) if each in calls), None)
-    if certain is None:
+    kept = _kept(node, rest) if certain is not None else 0
+    if len(keys) + len(calls) + refused + tested + kept != uses:
         return None
-    target, maker = _target(node, certain.func)
-    return Forward(target, frozenset(keys), maker) if target else None
+    targets = [_target(node, each.func) for each in ([certain] if certain else calls)]
+    if not all(target for target, _ in targets):
+        return None
+    return Forward(tuple(dict.fromkeys(targets)), frozenset(keys))
+
+
+def _refusals(node: Function, rest: str) -> tuple[int, int]:
+    """Return how often a dictionary is told in an error or warning, and how often only tested."""
+    told = tested = 0
+    for each in _body_nodes(node):
+        match each:
+            case ast.Raise(exc=ast.expr() as said):
+                told += _uses(said, rest)
+            case ast.Expr(value=ast.Call(func=function) as said) if _WARNS.search(dotted(function)):
+                told += _uses(said, rest)
+            case ast.If(test=ast.Name(id=name), body=[*before, ast.Raise()]) if name == rest:
+                # What is raised is counted by itself.
+                told += 1 + sum(_uses(statement, rest) for statement in before)
+            case ast.If(test=test) | ast.IfExp(test=test):
+                parts = test.values if isinstance(test, ast.BoolOp) else [test]
+                tested += sum(dotted(part) == rest for part in parts)
+    return told, tested
+
+
+def _uses(node: ast.AST, name: str) -> int:
+    """Return how often a name is used, but for what is read by a written key."""
+    uses = sum(isinstance(each, ast.Name) and each.id == name for each in ast.walk(node))
+    return uses - sum(1 for each in ast.walk(node) if _read_key(each, name))
+
+
+def _kept(node: Function, rest: str) -> int:
+    """Return how often a dictionary is kept as it is: ``self.options = options``."""
+    return sum(
+        isinstance(each, ast.Assign)
+        and dotted(each.value) == rest
+        and all(isinstance(target, ast.Attribute) for target in each.targets)
+        for each in _body_nodes(node)
+    )
+
+
+def returned_maker(node: Function) -> str:
+    """Return what makes all that a function returns; empty where that is not certain.
+
+    That is its receiver, or what is called for it, dotted.
+    """
+    returned: list[ast.expr] = []
+    waiting: list[ast.AST] = list(node.body)
+    while waiting:
+        each = waiting.pop()
+        if isinstance(each, ast.Yield | ast.YieldFrom):
+            return ""
+        if isinstance(each, ast.Return) and each.value is not None:
+            returned.append(each.value)
+        if not isinstance(each, Function | ast.ClassDef | ast.Lambda):
+            waiting += ast.iter_child_nodes(each)
+    makers = {_maker_of(node, each) for each in returned if not _is_none(each)}
+    return makers.pop() if len(makers) == 1 else ""
+
+
+def _is_none(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and node.value is None
+
+
+def _maker_of(node: Function, value: ast.expr) -> str:
+    """Return what makes a value that a function returns; empty where that is not certain."""
+    taken = [*positional(node), *node.args.kwonlyargs]
+    taken += [each for each in (node.args.vararg, node.args.kwarg) if each is not None]
+    receiver = next((each.arg for each in positional(node)), "")
+    variables = list(_local_variables(node))
+    if isinstance(value, ast.Name):
+        if value.id == receiver and receiver == "self":
+            return receiver if receiver not in {name for name, _ in variables} else ""
+        makers = [maker for name, maker in variables if name == value.id]
+        if len(makers) != 1 or value.id in {each.arg for each in taken}:
+            return ""
+        made = makers[0]
+    else:
+        made = dotted(value.func) if isinstance(value, ast.Call) else ""
+    first = made.partition(".")[0]
+    if made == "cls" == receiver:
+        return made
+    own = {each.arg for each in taken} | {name for name, _ in variables}
+    return made if first not in own else ""
+
+
+def makes_own_instance(node: Function, owner: str) -> bool:
+    """Return whether a ``__new__`` seems to return instances of a class or its subclasses.
+
+    One thing that it returns certainly is one: it is made by the base, or tested to be one. Nothing
+    else is certainly another class or value.
+    """
+    cls = next((each.arg for each in positional(node)), "")
+    tested: set[str] = set()
+    made: dict[str, list[ast.expr]] = {}
+    returned: list[ast.expr] = []
+    for each in _body_nodes(node):
+        match each:
+            case ast.Call(func=ast.Name(id="isinstance"), args=[ast.Name(id=name), kind]):
+                tested |= {name} if dotted(kind) in {owner, cls} else set()
+            case ast.Assign(targets=[ast.Name(id=name)], value=value):
+                made.setdefault(name, []).append(value)
+            case ast.Return(value=value) if value is not None:
+                returned.append(value)
+    sure = [
+        (isinstance(each, ast.Name) and (each.id in tested or _all_new(made.get(each.id))))
+        or _is_any_new(each)
+        for each in returned
+    ]
+    others = [each for each, is_sure in zip(returned, sure, strict=True) if not is_sure]
+    calls = [each for each in others if isinstance(each, ast.Call)]
+    names = [dotted(each.func).rpartition(".")[2] for each in calls]
+    return any(sure) and len(calls) == len(others) and all(each[:1].islower() for each in names)
+
+
+def _all_new(values: Sequence[ast.expr] | None) -> bool:
+    return bool(values) and all(map(_is_any_new, values or ()))
+
+
+def _is_any_new(node: ast.expr) -> bool:
+    """Return whether an expression is a call of another ``__new__``, of this or a near class."""
+    match node:
+        case ast.Call(func=ast.Attribute(attr="__new__")):
+            return True
+    return False
 
 
 def _body_nodes(node: Function) -> Iterator[ast.AST]:
@@ -308,21 +434,24 @@ def _passes_keywords(call: ast.Call, rest: str) -> bool:
 def _read_keys(node: Function, rest: str) -> Iterator[str]:
     """Yield each written key by which the dictionary is read."""
     for each in _body_nodes(node):
-        match each:
-            case ast.Call(
-                func=ast.Attribute(value=ast.Name(id=name), attr=method), args=[key, *_]
-            ) if method in _KEY_METHODS:
-                pass
-            case ast.Subscript(value=ast.Name(id=name), slice=key):
-                pass
-            case ast.Compare(
-                left=key, ops=[ast.In() | ast.NotIn()], comparators=[ast.Name(id=name)]
-            ):
-                pass
-            case _:
-                continue
-        if name == rest and string_value(key):
-            yield string_value(key)
+        if key := _read_key(each, rest):
+            yield key
+
+
+def _read_key(node: ast.AST, rest: str) -> str:
+    """Return the written key by which a node reads the dictionary; empty where it does not."""
+    match node:
+        case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr=method), args=[key, *_]) if (
+            method in _KEY_METHODS
+        ):
+            pass
+        case ast.Subscript(value=ast.Name(id=name), slice=key):
+            pass
+        case ast.Compare(left=key, ops=[ast.In() | ast.NotIn()], comparators=[ast.Name(id=name)]):
+            pass
+        case _:
+            return ""
+    return string_value(key) if name == rest else ""
 
 
 def _is_shadowed(node: Function, rest: str) -> bool:

@@ -101,6 +101,7 @@ def test_what_a_module_has(
         ("from functools import wraps\ndef d(f):\n    @wraps(f)\n    def w(*a, **k):\n        return f(*a, **k)\n    return w\n@d\ndef A(a): ...\n", ["a"]),
         ("from functools import wraps\ndef d(x):\n    def e(f):\n        @wraps(f)\n        def w(*a, **k):\n            return f(*a, **k)\n        return w\n    return e\n@d(1)\ndef A(a): ...\n", ["a"]),
         ("from functools import wraps\ndef d(f):\n    @wraps(f)\n    def w(*a, **k):\n        k.pop('b')\n        return f(*a, **k)\n    return w\n@d\ndef A(a): ...\n", None),
+        ("from functools import wraps\ndef d(f):\n    @wraps(f)\n    def w(*a, **k):\n        a = (1, *a)\n        return f(*a, **k)\n    return w\n@d\ndef A(a): ...\n", None),
         ("from typing import Generic, TypeVar\nT = TypeVar('T')\nclass A(Generic[T]):\n    def __init__(self, x: T): ...\n", ["x"]),
     ],
 )  # fmt: skip

@@ -119,6 +119,14 @@ class Either:
         return _parts.from_text("either")
     def choose(self): ...
 
+class Client:
+    @classmethod
+    def from_env(cls, **kw):
+        return cls(**kw)
+    def ping(self): ...
+
+from_env = Client.from_env
+
 class Base:
     def draw(self, width): ...
 
@@ -225,6 +233,7 @@ def verify(opened: Runtime) -> Verify:
         ("import atoll\natoll.Deep().rope().knot()", "Rope.knot", None),
         ("import atoll\natoll.Either().chooses()", "Either.chooses", "choose"),
         ("import atoll\nd = atoll.Deep()\nprint(d.fathoms)", "Deep.fathoms", None),
+        ("import atoll\natoll.from_env(a=1).pings()", "Client.pings", "ping"),
     ],
 )
 def test_what_is_wrong_is_found_with_its_place_and_owner(
@@ -266,6 +275,7 @@ def test_what_is_wrong_is_found_with_its_place_and_owner(
         "import atoll\natoll.base().draw(1, colour=2)",
         "import atoll\natoll.Base.stretch(atoll.Base())\natoll.base().stretch()",
         "import atoll\natoll.measure(1, colour=3)",
+        "import atoll\natoll.from_env(a=1).ping()",
         "import harbour\nclass Own(harbour.Ship):\n    crew = 1\nharbour.call('').crew",
     ],
 )

@@ -139,6 +139,10 @@ class Members:
             return self._infer_returned(symbol, package, None, passed)
         if name == "__new__":
             return None  # It makes an instance of what it is passed, mostly a subclass.
+        if not _is_class(owner, package):  # ``from_env = Client.from_env`` in a module
+            owner = symbol.target.rpartition(".")[0]
+            if not _is_class(owner, package):
+                return None
         # A method of a class may be passed its receiver.
         receiver = PackageType(owner, package)
         return self._infer_returned(symbol, package, receiver, passed, unbound=True)
@@ -483,6 +487,11 @@ class Members:
             if parameter.annotation is not None:
                 self.annotations.unify(parameter.annotation, given, context, bound)
         return bound
+
+
+def _is_class(path: str, package: Installed) -> bool:
+    symbol = package.surface.symbol(path) if path else None
+    return symbol is not None and symbol.kind in {"class", "enum"}
 
 
 def _matching_overloads(

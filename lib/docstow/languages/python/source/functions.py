@@ -235,7 +235,11 @@ def _is_wrapper(node: Function, names: set[str]) -> bool:
         and _passes_keywords(each, rest.arg)
         and dotted(each.func) in names
     ]
-    uses = sum(isinstance(each, ast.Name) and each.id == rest.arg for each in _body_nodes(node))
+    words = [each for each in _body_nodes(node) if isinstance(each, ast.Name)]
+    given = {rest.arg, node.args.vararg.arg}
+    if any(each.id in given and not isinstance(each.ctx, ast.Load) for each in words):
+        return False  # it passes on other arguments than it gets
+    uses = sum(each.id == rest.arg for each in words)
     adds_no_keyword = all(each.arg is None for call in calls for each in call.keywords)
     wrapped = {dotted(each) for each in wraps.args}
     return len(calls) == uses > 0 and adds_no_keyword and {dotted(e.func) for e in calls} == wrapped

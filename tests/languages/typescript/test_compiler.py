@@ -133,6 +133,43 @@ def test_members_of_values_are_looked_for(
     assert [each.name.rpartition(".")[2] for each in found] == expected
 
 
+RECORD = "declare function f(o: Record<string, unknown> & { issue: number }): void;\n"
+
+
+@pytest.mark.parametrize(
+    ("code", "expected", "meant"),
+    [
+        (AXIOS + 'axios.get("/x", { responseType: "jsn" });', '"jsn"', "json"),
+        (AXIOS + 'const r = await axios.get("/x");\nr.status();', "status()", None),
+        ('declare function f(m: "onBlur" | "onChange"): void;\nf("blur");', '"blur"', "onBlur"),
+        (RECORD + "f({ number: 1 });", "f.issue", "issue"),
+    ],
+)
+def test_texts_of_a_set_and_what_a_call_needs_are_looked_for(
+    node_judge: Callable[..., Verdict], code: str, expected: str, meant: str | None
+) -> None:
+    (found,) = [each for each in node_judge(code).findings if each.status == "wrong_argument"]
+    assert found.name == expected
+    assert meant is None or found.suggestions[0] == meant
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        AXIOS + 'axios.get("/x", { responseType: "json" });',
+        AXIOS + "declare const kind: string;\naxios.get(kind, { responseType: kind });",
+        RECORD + "declare const more: object;\nf({ number: 1, ...more });",
+        'declare function f(n: number): void;\nf("one");',
+        "declare const own: { a: number };\nown.a();",
+    ],
+)
+def test_errors_of_types_in_general_are_not_told(
+    node_judge: Callable[..., Verdict], code: str
+) -> None:
+    found = [each.status for each in node_judge(code).findings]
+    assert set(found) <= {"ok", "not_checked"}
+
+
 @pytest.mark.parametrize(
     ("code", "expected"),
     [

@@ -32,6 +32,7 @@ from docstow.languages.typescript.check.syntax import (
     called_text,
     child,
     function_around,
+    has_spread,
     keys_beside,
     last_word,
     object_keys,
@@ -74,9 +75,9 @@ _NAMESPACE = re.compile(r"Namespace '([^']+)' has no exported member '([^']+)'")
 _NO_KEY = re.compile(r"'([^']+)' does not exist in type '(.*?)'\.", re.DOTALL)
 _MEANT = re.compile(r"[Dd]id you mean(?: to (?:write|use))? '([^']+)'\?")
 _COUNT = re.compile(r"Expected (?:at least )?[\d-]+ arguments?, but got \d+")
-_LITERAL = re.compile(
-    r"""type '("[^"']*")' is not assignable to (?:parameter of )?type '([^\n]*?"[^\n]*)'\."""
-)
+_LITERAL = re.compile(r"""[Tt]ype '"([^"']*)"' is not assignable to (?:parameter of )?type '""")
+_REQUIRED = re.compile(r"Property '([^']+)' is missing in type '\{.*\}' but required in type")
+_NO_FUNCTION = re.compile(r"(?:No constituent of type|Type) '[^\n]+' (?:is callable|has no call)")
 _BRACKETS = re.compile(r"<[^<>]*>|\{[^{}]*\}|\([^()]*\)|\[[^\[\]]*\]|=>")
 _UNUSED = re.compile(r"'([^']+)' is declared but its value is never read")
 _UNDECLARED = re.compile(r"Cannot find name '([^']+)'")
@@ -207,9 +208,13 @@ class _Judge:
         elif said.code in _ASSIGNMENTS and (match := _NO_KEY.search(said.message)):
             yield self._key(said, match[1], match[2])
         elif said.code in _ASSIGNMENTS and (match := _LITERAL.search(said.message)):
-            choices = re.findall(r'"([^"]+)"', match[2])
-            near = nearest(match[1].strip('"'), choices, shaped=False, filled=True)
-            yield self._finding(said, match[1], "wrong_argument", "", near)
+            yield from self._text(said, match[1])
+        elif said.code == "2345" and (match := _REQUIRED.search(said.message)):
+            if node is not None and node.type == "object" and not has_spread(node):
+                name = f"{called_text(node, self._tree)}.{match[1]}"
+                yield self._finding(said, name, "wrong_argument", "", (match[1],))
+        elif said.code == "2349" and _NO_FUNCTION.search(said.message):
+            yield from self._called(said, node)
         elif said.code == "2769" and node is not None and node.type == "object":
             yield from self._keys_of_overloads(said, node)
         elif said.code == "2559":
@@ -275,6 +280,32 @@ class _Judge:
         home = self._home_at(word)
         home = home if home.package else self._home(word)
         return self._finding(said, called, "wrong_argument", "()", home=home)
+
+    def _text(self, said: Diagnostic, text: str) -> Iterator[Finding]:
+        """Yield the finding of a text that is none of a fixed set, which the compiler knows."""
+        places = (
+            node.start_point
+            for node in self._tree.nodes
+            if node.type == "string"
+            and text_of(node)[1:-1] == text
+            and node.start_point >= (said.line, said.start)
+        )
+        at = min(places, default=None)
+        texts = self._server.members(at.row, at.column + 1) if at is not None else []
+        if texts and text not in texts:
+            near = nearest(text, texts, shaped=False, filled=True)
+            yield self._finding(said, f'"{text}"', "wrong_argument", "", near)
+
+    def _called(self, said: Diagnostic, node: Node | None) -> Iterator[Finding]:
+        """Yield the finding of a member of a package's type that is called, and is no function."""
+        home = self._home(node)
+        if node is None or node.type != "property_identifier" or not home.package or home.is_stale:
+            return
+        name = text_of(node)
+        names = [each for each in self._server.members(said.line, said.start) if each != name]
+        if not self._may_be_added(name):
+            near = self._near(said, name, names)
+            yield self._finding(said, name, "wrong_argument", "()", near, home)
 
     def _keys_of_overloads(self, said: Diagnostic, node: Node) -> Iterator[Finding]:
         """Yield the keys of an object that no overload takes: the compiler tells of one alone.

@@ -175,6 +175,11 @@ def object_keys(node: Node) -> Iterator[tuple[str, Node]]:
             yield text_of(key).strip("'\""), key
 
 
+def has_spread(node: Node) -> bool:
+    """Return whether an object as it is written takes over what another one has."""
+    return any(each.type == "spread_element" for each in node.named_children)
+
+
 def without_key(body: bytes, key: Node) -> bytes:
     """Return code with blanks in place of a key, its value and the comma behind it."""
     pair = key.parent if key.parent is not None and key.parent.type != "object" else key

@@ -74,7 +74,10 @@ def test_no_call_that_is_right_is_called_wrong(
 def test_what_is_not_passed_on_is_refused(
     python_surfaces: Surfaces, truth: dict[str, Any], python_project: Path
 ) -> None:
-    """Where ``**rest`` is replaced by keywords, a call with another keyword fails."""
+    """Where ``**rest`` is replaced by keywords, a call with another keyword fails.
+
+    ``secho`` passes them on where it is given a text alone.
+    """
     asked = []
     for module in MODULES:
         for name, (given, real) in _told(python_surfaces, truth, module).items():
@@ -82,7 +85,8 @@ def test_what_is_not_passed_on_is_refused(
                 asked.append(f"{module}:{name}")
     refused = _ask(python_project, "--refused", *asked)
     assert sum(bool(each) for each in refused.values()) > 20
-    assert [name for name, answer in refused.items() if answer is False] == []
+    accepted = {name for name, answer in refused.items() if answer is False}
+    assert accepted <= {"click:secho"}
 
 
 def test_most_parameters_are_told_as_python_has_them(

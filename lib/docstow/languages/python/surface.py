@@ -41,6 +41,8 @@ from docstow.text.python_ast import try_parse_module
 
 _MOST_MODULES = 20_000
 _MOST_SEARCHED_MODULES = 4000
+#: Of so many searches of all files what they found is kept.
+_MOST_SEARCHES = 4096
 _LARGEST_FILE = 4 * 1024 * 1024
 _CLASS_HEADER = re.compile(rb"^[ \t]*class\s+(\w+)\s*\(([^)]*)\)", re.MULTILINE)
 _BASE_NAME = re.compile(rb"(\w+)\s*(?=[,\[)]|$)")
@@ -472,6 +474,8 @@ class _Subclasses:
     def __init__(self, surface: PythonSurface, boundary: Boundary) -> None:
         self._surface = surface
         self._boundary = boundary
+        #: What the files were searched for, and whether it is there.
+        self._searched: dict[tuple[str, ...], bool] = {}
         self.stamps = Stamps()
 
     def may_have(self, owner: str, name: str) -> bool:
@@ -505,6 +509,9 @@ class _Subclasses:
 
         That is ``Owner.name = …``, or a function of that name below ``@add_method(Owner)``.
         """
+        return self._once(("given", owner, name), lambda: self._search_given(owner, name))
+
+    def _search_given(self, owner: str, name: str) -> bool:
         kind, member = re.escape(owner.encode()), re.escape(name.encode())
         given = re.compile(
             rb"\b%s\.%s\s*=[^=]|^@[^\n]*\b%s\b[^\n]*\)\n(?:@[^\n]*\n)*(?:async )?def %s\b"
@@ -517,6 +524,16 @@ class _Subclasses:
 
     def mentions(self, name: str) -> bool:
         """Return whether a module mentions a word, or may do so."""
+        return self._once(("word", name), lambda: self._search_word(name))
+
+    def _once(self, wanted: tuple[str, ...], search: Callable[[], bool]) -> bool:
+        if wanted not in self._searched:
+            if len(self._searched) >= _MOST_SEARCHES:
+                self._searched.clear()
+            self._searched[wanted] = search()
+        return self._searched[wanted]
+
+    def _search_word(self, name: str) -> bool:
         mention = re.compile(rb"\b%s\b" % re.escape(name.encode()))
         modules = [self._surface.files.module(each) for each in self._surface.modules()]
         return len(modules) > _MOST_SEARCHED_MODULES or any(

@@ -14,7 +14,14 @@ from hypothesis import strategies as st
 from docstow.core.model import Document
 from docstow.embedding import bundled
 from docstow.index.loaded import Index
-from docstow.index.search_pages import ChunkHit, Mode, PageFilters, search_examples, search_pages
+from docstow.index.search_pages import (
+    ChunkHit,
+    Mode,
+    PageFilters,
+    example_hit,
+    search_examples,
+    search_pages,
+)
 from fictional_docs import PAGES, QUESTIONS
 from prose_store import ProseStore, indexed, page
 
@@ -222,12 +229,14 @@ def test_pages_of_another_model_are_searched_by_words(tmp_path: Path) -> None:
 
 
 def test_examples_are_whole_and_of_the_language_asked_for(index: Index) -> None:
-    hits = search_examples([index], bundled(), "submit a job and wait", limit=5)
+    found = search_examples([index], bundled(), "submit a job and wait", limit=5)
+    hits = [example_hit(each) for each in found]
     best = next(hit for hit in hits if hit.path == "reference/python")
     assert best.language == "python"
     assert best.code.startswith("from quayside import Client")
     assert best.code.endswith("print(handle.wait(timeout=60).status)")
-    shell = search_examples([index], bundled(), "drain", limit=9, languages=["sh"])
+    found = search_examples([index], bundled(), "drain", limit=9, languages=["sh"])
+    shell = [example_hit(each) for each in found]
     assert shell[0].path == "concepts/workers"
     assert {hit.language for hit in shell} == {"sh"}
 

@@ -10,7 +10,7 @@ from docstow.core.model import Document
 from docstow.embedding import bundled
 from docstow.formats import html
 from docstow.index.loaded import Index
-from docstow.index.search_pages import PageFilters, search_examples, search_pages
+from docstow.index.search_pages import PageFilters, example_hit, search_examples, search_pages
 from docstow.index.translations import find_translations
 from fidelity.manuals import Manual, Unavailable
 from prose_store import indexed, page
@@ -236,7 +236,7 @@ def test_one_of_translations_is_listed_in_the_language_of_the_question(
     # What there is not in that language is listed in English.
     assert found <= {f"{language}/ropes", "en/bells" if language == "fr" else f"{language}/bells"}
     blocks = search_examples([index], bundled(), query, limit=20, filters=PageFilters())
-    assert {block.path for block in blocks} <= {
+    assert {example_hit(block).path for block in blocks} <= {
         f"{language}/ropes",
         f"{language}/bells",
         "en/bells",

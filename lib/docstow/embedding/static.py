@@ -72,8 +72,8 @@ class StaticEmbedder:
     The manifest has ``name``, ``dimensions``, ``max_tokens`` (longer texts are cut there) and, in
     ``sha256``, the digest of every other file; ``tables`` says where the model's rows and their
     scales begin in its file. The model takes ``input_ids`` (int64, ``[batch,
-    length]``, padded with 0) and gives unit vectors. Its tokenizer leaves
-    out white space and punctuation. Instances may be shared between threads.
+    length]``, padded with 0) and gives unit vectors. Its tokenizer leaves out white space and
+    punctuation. Instances may be shared between threads.
 
     Raises:
         ConfigurationError: the manifest is missing or not one; at the first text: a file is

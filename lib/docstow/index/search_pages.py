@@ -226,8 +226,8 @@ def search_examples(
     languages: Collection[str] = (),
     mode: Mode = "hybrid",
     filters: PageFilters | None = None,
-) -> list[ExampleHit]:
-    """Return the best whole code blocks for a query, best first.
+) -> list[Ranked]:
+    """Return the rows of the best code blocks for a query, best first; see :func:`example_hit`.
 
     Args:
         indexes: the loaded snapshots, all of items or all of pages.
@@ -238,38 +238,6 @@ def search_examples(
         mode: as for :func:`search_pages`.
         filters: which pages they may be from.
     """
-    return [
-        ExampleHit(
-            **_describe_document(found),
-            row=found.document,
-            score=found.score,
-            language=str(found.index.examples["language"][found.row]),
-            context=str(found.index.examples["context"][found.row]),
-            code=str(found.index.examples["code"][found.row]),
-        )
-        for found in rank_examples(
-            indexes,
-            embedder,
-            query,
-            limit=limit,
-            languages=languages,
-            mode=mode,
-            filters=filters,
-        )
-    ]
-
-
-def rank_examples(
-    indexes: Sequence[Index],
-    embedder: Embedder | None,
-    query: str,
-    *,
-    limit: int,
-    languages: Collection[str] = (),
-    mode: Mode = "hybrid",
-    filters: PageFilters | None = None,
-) -> list[Ranked]:
-    """Return the rows of the best code blocks, as :func:`search_examples` does the blocks."""
     tables = []
     for index in indexes:
         documents = index.examples["document"]
@@ -291,6 +259,18 @@ def rank_examples(
         return []
     matches = _match(tables, embedder, query, mode)
     return matches.locate(_rank_fused(matches, limit))
+
+
+def example_hit(found: Ranked) -> ExampleHit:
+    """Return the code block of a row that :func:`search_examples` has found."""
+    return ExampleHit(
+        **_describe_document(found),
+        row=found.document,
+        score=found.score,
+        language=str(found.index.examples["language"][found.row]),
+        context=str(found.index.examples["context"][found.row]),
+        code=str(found.index.examples["code"][found.row]),
+    )
 
 
 def _passing_pages(index: Index, filters: PageFilters, query: str) -> NDArray[np.bool_]:

@@ -147,14 +147,14 @@ class Prose:
         filters: PageFilters | None = None,
     ) -> tuple[list[ExampleHit], list[Answered]]:
         """Return the best whole code blocks for a query; otherwise as :meth:`search`."""
-        from docstow.index.search_pages import search_examples
+        from docstow.index.search_pages import example_hit, search_examples
 
         answered = self._choose(query, source_ids, snapshot_id, filters)
         indexes = self._open(answered)
         found = search_examples(
             indexes, self._open_embedder(), query, limit=limit, languages=languages, filters=filters
         )
-        return found, answered
+        return [example_hit(each) for each in found], answered
 
     def notice(self, answered: Sequence[Answered]) -> str:
         """Return what a caller should know of a search by meaning; empty if nothing.

@@ -370,7 +370,7 @@ def _search_packages(
     library: Library, scope: _Scope, question: str, limit: int
 ) -> Iterator[_Candidate]:
     from docstow.index.search import ItemFilters, SearchedCrate, search_across_crates
-    from docstow.index.search_pages import search_examples
+    from docstow.index.search_pages import example_hit, search_examples
 
     current = [library.current(each) for each in scope.packages.values()]
     stowed = [each for each, _ in current]
@@ -401,7 +401,8 @@ def _search_packages(
     for wanted in (True, False):
         of = [index for index, is_named in zip(indexes, named, strict=True) if is_named == wanted]
         query = within if wanted else question
-        for place, example in enumerate(search_examples(of, embedder, query, limit=_DEPTH)):
+        ranked = search_examples(of, embedder, query, limit=_DEPTH)
+        for place, example in enumerate(map(example_hit, ranked)):
             stowed_in = by_name[example.source_id]
             code = f"{example.context}\n\n```{example.language}\n{example.code}\n```".strip()
             if len(code) <= largest:

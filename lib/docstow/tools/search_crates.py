@@ -347,10 +347,10 @@ def _shows(markdown: str, snippet: str) -> bool:
 
 def find_example(index: Index, embedder: Embedder | None, query: str, item: Hit) -> str:
     """Return the code block that suits a query best, of an item or else with its name; or none."""
-    from docstow.index.search_pages import rank_examples
+    from docstow.index.search_pages import search_examples
 
     row, codes = index.row(item.path, item.kind), index.examples["code"]
-    found = rank_examples([index], embedder, query, limit=_MOST_EXAMPLES)
+    found = search_examples([index], embedder, query, limit=_MOST_EXAMPLES)
     if own := next((str(codes[each.row]) for each in found if each.document == row), ""):
         return own
     name = re.compile(rf"\b{re.escape(item.title)}\b")
@@ -477,7 +477,7 @@ def search_examples(library: Library) -> Tool:
 
 
 def _search_examples(library: Library, arguments: Mapping[str, Any]) -> Answer:
-    from docstow.index.search_pages import search_examples
+    from docstow.index.search_pages import example_hit, search_examples
 
     query = arguments["query"].strip()
     if not query:
@@ -487,8 +487,8 @@ def _search_examples(library: Library, arguments: Mapping[str, Any]) -> Answer:
     index = library.index(found.snapshot, EXAMPLES)
     limit = offset(arguments["cursor"], found.snapshot.id) + arguments["k"] + 1
     spellings = [each for language in wanted for each in _code_marks(language)]
-    examples = search_examples([index], embedder, query, limit=limit, languages=spellings)
-    results = [_describe_example(index, example) for example in examples]
+    ranked = search_examples([index], embedder, query, limit=limit, languages=spellings)
+    results = [_describe_example(index, example_hit(each)) for each in ranked]
     answer = provenance(found) | paged(
         results, arguments["cursor"], found.snapshot.id, arguments["k"]
     )

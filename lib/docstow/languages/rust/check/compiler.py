@@ -1,8 +1,7 @@
-"""What ``cargo check`` says of names, joined with what our own reader finds.
+"""The errors of ``cargo check`` as findings, joined with those of our own reader.
 
-The compiler knows what values are, so that what it says of members, paths and arguments is told;
-what it says of types, of borrowing, and of names that the rest of a file or crate may bring is not.
-What we suggest comes from the stowed docs, as for what our reader finds.
+Errors about members, paths and arguments become findings; errors about types, borrowing, and names
+that the rest of a file or crate may bring do not. Suggestions come from the stowed docs.
 """
 
 from __future__ import annotations

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import base64
 import os
+import re
 import time
 import traceback
+from collections import Counter
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -15,9 +17,11 @@ from docstow.core.processes import Budget, Handler, ProcessPool
 from fuzz.seeds import LONGEST
 from paths import REPOSITORY, TESTS
 
-#: Of one input of the longest length, in seconds of CPU. The process may have more, so that what
-#: it took is told.
-MOST_CPU_S = 2.0
+#: What an input of the longest length may take, as a multiple of a fixed piece of work beside it,
+#: so that no machine is too slow.
+MOST = 60.0
+#: A price below this is not compared, in seconds of CPU.
+_CHEAP_S = 0.5
 #: A price that is too high is asked for so often; the least counts.
 _TRIES = 3
 MOST_BYTES = 512 * 1024 * 1024
@@ -43,10 +47,10 @@ def attempt(pool: ProcessPool, reader: str, body: bytes) -> str:
     """
     request = {"reader": reader, "body": base64.b64encode(body).decode()}
     found = _ask(pool, request, reader)
-    prices = [found["cpu_s"]]
+    prices = [found["price"]]
     # What else runs on the machine makes a price higher, never lower.
     while min(prices) > _most(body) and len(prices) < _TRIES:
-        prices.append(_ask(pool, request, reader)["cpu_s"])
+        prices.append(_ask(pool, request, reader)["price"])
     judge(reader, body, min(prices))
     return str(found["refused"])
 
@@ -62,15 +66,16 @@ def _ask(pool: ProcessPool, request: Mapping[str, Any], reader: str) -> Mapping[
     return found
 
 
-def judge(reader: str, body: bytes, cpu_s: float) -> None:
+def judge(reader: str, body: bytes, price: float) -> None:
     """Refuse a price above what the length of an input allows."""
-    if cpu_s > _most(body):
-        raise Failure(f"{reader}: {len(body)} bytes took {cpu_s:.1f} s of CPU")
+    if price > _most(body):
+        told = f"{reader}: {len(body)} bytes cost {price:.0f} times the fixed piece of work"
+        raise Failure(f"{told}; {_most(body):.0f} are allowed")
 
 
 def _most(body: bytes) -> float:
-    """Return the CPU seconds that an input of this length may take."""
-    return MOST_CPU_S * max(1.0, len(body) / LONGEST)
+    """Return the price that an input of this length may have."""
+    return MOST * max(1.0, len(body) / LONGEST)
 
 
 # In the process
@@ -90,12 +95,27 @@ def make_handler(setup: Mapping[str, Any], send: Callable[[Mapping[str, Any]], o
             # What is imported and loaded once is not the price of an input.
             warm.add(name)
             try_one(reader.read, reader.seeds()[0])
-        begun = time.process_time()
-        refused, failed = try_one(reader.read, body)
-        cpu_s = time.process_time() - begun
-        return {"refused": refused, "failed": failed, "cpu_s": cpu_s}
+        refused, failed, price = try_priced(reader.read, body)
+        return {"refused": refused, "failed": failed, "price": price}
 
     return handle
+
+
+def try_priced(read: Callable[[bytes], object], body: bytes) -> tuple[str, str, float]:
+    """Read an input as :func:`try_one` does; return its price, too."""
+    begun = time.process_time()
+    refused, failed = try_one(read, body)
+    cpu_s = time.process_time() - begun
+    return refused, failed, cpu_s / _measure_fixed_work() if cpu_s > _CHEAP_S else 0.0
+
+
+def _measure_fixed_work() -> float:
+    """Return what a fixed piece of work takes now, in seconds of CPU: about 45 ms."""
+    text = "Seven words that are counted, {number}. " * 2500
+    begun = time.process_time()
+    for _ in range(8):
+        Counter(word.lower() for word in re.findall(r"\w+", text))
+    return time.process_time() - begun
 
 
 def try_one(read: Callable[[bytes], object], body: bytes) -> tuple[str, str]:

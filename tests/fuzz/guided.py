@@ -10,12 +10,11 @@ import argparse
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
-from fuzz.attempts import MOST_BYTES, judge, try_one
+from fuzz.attempts import MOST_BYTES, judge, try_one, try_priced
 from fuzz.seeds import LONGEST
 from paths import REPOSITORY
 
@@ -61,11 +60,10 @@ def guide(name: str, seconds: int) -> None:
     try_one(reader.read, bodies[0])
 
     def try_body(body: bytes) -> None:
-        begun = time.process_time()
-        _, failed = try_one(reader.read, body)
+        _, failed, price = try_priced(reader.read, body)
         if failed:
             raise AssertionError(f"{name}: {failed}")
-        judge(name, body, time.process_time() - begun)
+        judge(name, body, price)
 
     with tempfile.TemporaryDirectory() as corpus:
         for number, body in enumerate(bodies):

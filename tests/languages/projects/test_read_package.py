@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import time
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +20,7 @@ from docstow.core.errors import (
 from docstow.languages.projects import Projects
 from docstow.tools import Toolbox, read_package
 from languages.projects.test_boundary import REFUSED
+from opened import opened_below
 from pages import join, read_pages
 
 
@@ -189,14 +189,14 @@ def test_a_server_elsewhere_reads_no_project(python_project: Path, tmp_path: Pat
         read(remote, package_name="requests")
 
 
-def test_reading_is_quick(toolbox: Toolbox) -> None:
-    def best(**arguments: Any) -> float:
-        spent = []
-        for _ in range(5):
-            begun = time.perf_counter()
+def test_what_is_asked_again_opens_no_more_than_it_shows(
+    toolbox: Toolbox, python_project: Path
+) -> None:
+    def opened(**arguments: Any) -> set[str]:
+        read(toolbox, **arguments)
+        with opened_below(python_project) as files:
             read(toolbox, **arguments)
-            spent.append(time.perf_counter() - begun)
-        return min(spent)
+        return {each.name for each in files}
 
-    assert best(package_name="requests", file_path="requests/api.py") < 0.15
-    assert best(package_name="django", file_path="django") < 0.6
+    assert opened(package_name="requests", file_path="requests/api.py") == {"api.py"}
+    assert opened(package_name="django", file_path="django") == set()

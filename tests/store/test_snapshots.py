@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import errno
 import hashlib
 import itertools
 import json
@@ -580,6 +581,20 @@ def test_a_cache_that_cannot_be_written_says_what_to_do(store: ObjectStore, tmp_
     cache = BlobCache(tmp_path / "file" / "cache", 1000)
     with pytest.raises(StoreError, match="Free some space, lower the cache's limit"):
         add(cache, b"a")
+
+
+def test_a_cache_that_may_only_be_read_serves_what_it_has(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = add(BlobCache(tmp_path / "cache", 1000), b"a")
+
+    def refuse(*_: object) -> None:
+        raise OSError(errno.EROFS, "Read-only file system")
+
+    monkeypatch.setattr(os, "utime", refuse)
+    another_process = BlobCache(path.parent, 1000)
+    assert another_process.find(path.name, 1) == path
+    assert another_process.find("0" * 64, 1) is None
 
 
 def test_a_list_of_heads_is_asked_for_once_while_it_is_fresh(tmp_path: Path) -> None:

@@ -32,6 +32,7 @@ from docstow.index.anchors import ANCHORS
 from docstow.index.contents import COLUMN as LISTS
 from docstow.index.contents import unpack_lists
 from docstow.index.copies import ORIGINAL
+from docstow.index.mapped import map_vectors
 from docstow.index.near_words import NearWords
 from docstow.index.page_fields import COLUMNS as PAGE_FIELDS
 from docstow.index.page_fields import PageWords
@@ -46,6 +47,7 @@ from docstow.text.chunking import plain
 
 if TYPE_CHECKING:
     from docstow.index.signatures.crate_signatures import CrateSignatures
+    from docstow.store.blobs import BlobCache
 
 #: Columns of the documents table that are read alone and only when they are needed.
 _LARGE = {"row", "text", "digest", *PAGE_FIELDS, *TRANSLATIONS, LISTS}
@@ -131,12 +133,16 @@ class Index:
     Args:
         snapshot: what the tables belong to.
         file: gives the local Parquet file of a table, fetched again if it has gone.
+        cache: where vectors lie as they are compared; without one they are read into memory.
     """
 
-    def __init__(self, snapshot: Snapshot, file: Callable[[str], Path]) -> None:
+    def __init__(
+        self, snapshot: Snapshot, file: Callable[[str], Path], cache: BlobCache | None = None
+    ) -> None:
         self.snapshot = snapshot
         self.profile = profile_of(snapshot.revision.source.kind)
         self._file = file
+        self._cache = cache
         self._unpacked: dict[str, Posting] = {}
         #: What others have made of it and use again, by what made it; it goes with the index.
         self.made: dict[object, Any] = {}
@@ -153,7 +159,8 @@ class Index:
         """Return the memory that the index takes once loaded, estimated from its file sizes.
 
         Text unpacks to about six times its compressed size, and Python strings weigh as much
-        again as their indexes; vectors (float16 in the file, float32 here) merely double.
+        again as their indexes; vectors (float16 in the file, float32 here) merely double, and are
+        pages of a file where they are mapped.
         """
         return 6 * sum(self.snapshot.sizes.values())
 
@@ -285,7 +292,12 @@ class Index:
         return read_table(self._file(table.name), names)
 
     def _read_vectors(self, table: TextTable) -> NDArray[np.float32]:
-        return unpack_vectors(read_table(self._file(table.name), ("embedding",))["embedding"])
+        def read() -> NDArray[np.float32]:
+            return unpack_vectors(read_table(self._file(table.name), ("embedding",))["embedding"])
+
+        if self._cache is None:
+            return read()
+        return map_vectors(self._cache, self.snapshot.tables[table.name], read)
 
     def _read_postings(self, table: str) -> Mapping[str, tuple[bytes, bytes]]:
         columns = read_table(self._file(table))

@@ -397,7 +397,8 @@ class IndexCache:
             with self._lock:
                 index, fetched = self._loaded.get(key, (None, frozenset[str]()))
                 if index is None:
-                    index = Index(snapshot, partial(self._snapshots.file, snapshot))
+                    file = partial(self._snapshots.file, snapshot)
+                    index = Index(snapshot, file, self._snapshots.cache)
                 self._loaded[key] = index, fetched | wanted
                 self._loaded.move_to_end(key)
                 self._loading.pop(key, None)

@@ -60,11 +60,10 @@ class BlobCache:
         path = self.directory / digest
         with self._explained():
             if self.is_sound(path, digest, size):
-                with contextlib.suppress(FileNotFoundError):
-                    now = self._clock()
-                    os.utime(path, (now, now))
+                if self._mark_used(path):
                     return path
-            _remove(path)
+            else:
+                _remove(path)
         return None
 
     def obtain(
@@ -93,8 +92,22 @@ class BlobCache:
                         f"The table {digest} in the store is damaged: its content has another"
                         " digest. Delete its blob and stow the source again."
                     )
-                found[digest] = self._add(digest, body)
+                found[digest] = self.add(digest, body)
         return {digest: path for digest, path in found.items() if path is not None}
+
+    def find_derived(self, name: str) -> Path | None:
+        """Return the file that :meth:`add` has made of a blob; the reader sees if it is sound."""
+        path = self.directory / name
+        return path if self._mark_used(path) else None
+
+    def _mark_used(self, path: Path) -> bool:
+        """Note that a file is handed out; return False if it is not there."""
+        now = self._clock()
+        try:
+            os.utime(path, (now, now))
+        except OSError:  # a cache that this process may only read serves it as well
+            return path.exists()
+        return True
 
     def is_sound(self, path: Path, digest: str, size: int) -> bool:
         """Return whether a file has this size and, on first sight, this digest."""
@@ -112,15 +125,25 @@ class BlobCache:
             return False
         return True
 
-    def _add(self, digest: str, body: bytes | memoryview) -> Path:
-        """Write a file whole or not at all, after making room for it."""
-        path = self.directory / digest
+    def add(self, name: str, *parts: bytes | memoryview) -> Path:
+        """Write a file whole or not at all, after making room for it.
+
+        Args:
+            name: the digest of its content; of what is derived from a blob, that one's digest
+                with a suffix.
+            parts: of its content, one after another.
+
+        Raises:
+            StoreError: the disk is full, or the directory cannot be used.
+        """
+        path = self.directory / name
         unfinished = self.directory / f"{uuid.uuid4().hex}{_UNFINISHED}"
         with self._explained(), self._adding:
             self.directory.mkdir(parents=True, exist_ok=True)
-            self._make_room(len(body))
+            self._make_room(sum(map(len, parts)))
             try:
-                unfinished.write_bytes(body)
+                with unfinished.open("wb") as file:
+                    file.writelines(parts)
                 now = self._clock()
                 os.utime(unfinished, (now, now))
                 # On Windows a file that another process reads stays: it is the same content.

@@ -69,6 +69,7 @@ class Snapshots:
     ) -> None:
         self._store = store
         self._used = used
+        self.cache = cache
         self._blobs = Blobs(store, cache)
         self._heads = Heads(store, freshness_s=freshness_s, clock=clock)
         self._guard = threading.Lock()

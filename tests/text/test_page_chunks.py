@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from docstow.text.chunking import Chunk, split_chunks
+from docstow.text.markdown import pieces
 
 
 def words(text: str) -> int:
@@ -229,3 +230,18 @@ def test_sections_before_and_after_a_change_stay_as_they_are(
     changed = "\n\n".join(each for each in blocks if not each.startswith("#"))
     before, after = page("two"), page(changed + "\n\nchanged")
     assert (before[0], before[-1]) == (after[0], after[-1])
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        PAGE,
+        "# A\n\nSee [the guide][g].\n\n## B\n\nand [more][g]\n\n[g]: /guide\n",
+        "# A\n\ntext\n\n    code\n\n## B\n\n- item\n\n      code in it\n\n## C\n\n```sh\nopen\n",
+        "# A\n\n" + "One sentence of many. " * 60 + "\n\n- a\n- b\n\n" + "- item\n" * 80,
+    ],
+)
+@pytest.mark.parametrize("most", [8, 40, 800])
+def test_pieces_are_those_of_the_text(page: str, most: int) -> None:
+    for chunk in split_chunks(page, words, target=min(most, 400), most=most, overlap=5):
+        assert tuple(chunk.pieces()) == pieces(chunk.text)

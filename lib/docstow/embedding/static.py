@@ -10,6 +10,7 @@ import hashlib
 import json
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from functools import lru_cache
 from itertools import chain, islice
 from pathlib import Path
@@ -144,9 +145,9 @@ class StaticEmbedder:
     def _read_words(self, words: Sequence[str]) -> list[_Word]:
         """Read words, of which any text has few that none before it had: those are kept."""
         known = self._read
+        with suppress(KeyError):  # most texts have no new words
+            return list(map(known.__getitem__, words))
         new = [word for word in dict.fromkeys(words) if word not in known]
-        if not new:
-            return [known[word] for word in words]
         made = dict(zip(new, self._tokenise(new), strict=True))
         found = [known[word] if word in known else made[word] for word in words]
         if len(known) + len(made) > _WORDS_KEPT:

@@ -41,12 +41,13 @@ from docstow.text.chunking import (
     CHUNKER,
     PROSE_CHUNKER,
     Block,
+    Chunk,
     code_blocks,
     join,
     split_chunks,
     split_passages,
 )
-from docstow.text.markdown import pieces
+from docstow.text.markdown import Piece
 
 
 @dataclass(frozen=True)
@@ -59,6 +60,7 @@ class Content:
         summaries: the first sentence of each document.
         passages: of all documents, in their order; those of pages are called chunks.
         examples: the code blocks of all documents, in their order.
+        texts: each chunk of pages as plain text; none of items.
     """
 
     source_id: str
@@ -66,23 +68,11 @@ class Content:
     summaries: Sequence[str]
     passages: Sequence[Passage]
     examples: Sequence[Example]
+    texts: Sequence[PlainTexts] = ()
 
     def owner(self, part: Passage | Example) -> Document:
         """Return the document that a passage or an example stands in."""
         return self.documents[part.document]
-
-    @cached_property
-    def texts(self) -> list[PlainTexts]:
-        """Each passage as plain text."""
-        divided = (pieces(passage.text) for passage in self.passages)
-        return [
-            PlainTexts(
-                "\n\n".join(piece.text for piece in found if piece.info is None),
-                "\n".join(piece.text for piece in found if piece.info is not None),
-                join(found),
-            )
-            for found in divided
-        ]
 
     @cached_property
     def page_fields(self) -> tuple[list[str], list[str]]:
@@ -96,11 +86,18 @@ class Content:
 
 
 class PlainTexts(NamedTuple):
-    """A passage as plain text: its prose, its code, and both as they stand."""
+    """A chunk as plain text: its prose, its code, and both as they stand."""
 
     prose: str
     code: str
     plain: str
+
+
+class Divided(NamedTuple):
+    """The passages of one document, and each as plain text where it is a page."""
+
+    passages: list[Passage]
+    texts: list[PlainTexts]
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,7 +189,7 @@ class Profile:
     most_of_document: float
     has_visits: bool
     has_anchors: bool
-    divide: Callable[[str, int, Document, Callable[[str], int]], list[Passage]]
+    divide: Callable[[str, int, Document, Callable[[str], int]], Divided]
     code_blocks: Callable[[Document], list[Block]]
 
     def recipe(self, reader: str, model: str) -> Recipe:
@@ -225,11 +222,12 @@ def _derive_nothing(content: Content) -> Mapping[str, Sequence[Any] | NDArray[An
 
 def _divide_item(
     source_id: str, row: int, document: Document, count: Callable[[str], int]
-) -> list[Passage]:
+) -> Divided:
     """Divide an item's prose; it has one passage at least, so that a signature can be found."""
     del source_id, count
     parts = split_passages(document.text) or [("", "")]
-    return [Passage(row, ordinal, heading, text) for ordinal, (heading, text) in enumerate(parts)]
+    passages = [Passage(row, place, heading, text) for place, (heading, text) in enumerate(parts)]
+    return Divided(passages, [])
 
 
 def _item_code(document: Document) -> list[Block]:
@@ -376,7 +374,7 @@ _NO_WORD = re.compile(r"[^\w]+|_")
 
 def _divide_page(
     source_id: str, row: int, document: Document, count: Callable[[str], int]
-) -> list[Passage]:
+) -> Divided:
     """Divide a page into chunks; it has one at least, so that a bare title can be found.
 
     A chunk is named by what it says, so that it keeps its name while others change; a text that
@@ -385,17 +383,24 @@ def _divide_page(
     identity = document_id(source_id, document.path)
     seen = Counter[str]()
     count(document.text)  # all words together, which cost less than block by block
-    parts = [
-        (each.heading_path, each.text, each.tokens) for each in split_chunks(document.text, count)
-    ]
+    chunks = split_chunks(document.text, count) or [Chunk("", "", 0)]
     found = []
-    for ordinal, (heading, text, tokens) in enumerate(parts or [("", "", 0)]):
+    for ordinal, chunk in enumerate(chunks):
+        heading, text = chunk.heading_path, chunk.text
         name = digest(heading, text)
         seen[name] += 1
         if seen[name] > 1:
             name = digest(heading, text, str(seen[name]))
-        found.append(Passage(row, ordinal, heading, text, f"{identity}.{name[:12]}", tokens))
-    return found
+        found.append(Passage(row, ordinal, heading, text, f"{identity}.{name[:12]}", chunk.tokens))
+    return Divided(found, [_plain_texts(chunk.pieces()) for chunk in chunks])
+
+
+def _plain_texts(pieces: Sequence[Piece]) -> PlainTexts:
+    return PlainTexts(
+        "\n\n".join([piece.text for piece in pieces if piece.info is None]),
+        "\n".join([piece.text for piece in pieces if piece.info is not None]),
+        join(pieces),
+    )
 
 
 def _page_code(document: Document) -> list[Block]:

@@ -38,7 +38,7 @@ from docstow.core.threads import DUCKDB_THREADS
 from docstow.index.anchors import ANCHORS, FIELDS, anchor_texts
 from docstow.index.contents import find_lists
 from docstow.index.parquet import Unusual, read_columns, read_names
-from docstow.index.profiles import Content, Embeddable, Profile, TextTable
+from docstow.index.profiles import Content, Embeddable, PlainTexts, Profile, TextTable
 from docstow.index.ranking import twin_word
 from docstow.text import bm25
 from docstow.text.chunking import first_sentence
@@ -110,6 +110,7 @@ def tabulate(
     summaries: list[str] = []
     passages: list[Passage] = []
     blocks: list[Example] = []
+    texts: list[PlainTexts] = []
     # Document by document: parsed Markdown is cached only for a while.
     for row, document in enumerate(documents):
         blocks += [
@@ -117,8 +118,10 @@ def tabulate(
             for ordinal, block in enumerate(profile.code_blocks(document))
         ]
         summaries.append(first_sentence(document.text))
-        passages += profile.divide(source_id, row, document, embedder.count)
-    content = Content(source_id, documents, summaries, passages, blocks)
+        divided = profile.divide(source_id, row, document, embedder.count)
+        passages += divided.passages
+        texts += divided.texts
+    content = Content(source_id, documents, summaries, passages, blocks, texts)
     vectors = _Vectors(profile, embedder, known, len(passages) + len(blocks))
     # In this order they are stored: what the page of an item is made of lies together.
     columns: dict[str, Columns] = {

@@ -10,11 +10,13 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import field
 from functools import lru_cache
+from itertools import chain
 
 from docstow.core.records import dataclass
 from docstow.text import parsing
-from docstow.text.markdown import Piece, block_language, pieces, visible_lines
+from docstow.text.markdown import Piece, block_language, pieces, pieces_of, visible_lines
 from docstow.text.parsing import CODE, HEADING, ITEM, LIST, PARAGRAPH, QUOTE, parse
 
 #: Ids of :func:`split_passages` and :func:`split_chunks`, a part of recipes.
@@ -23,6 +25,8 @@ PROSE_CHUNKER = "chunk-prose/3"
 
 _LINE = re.compile(r"[^\n]*\n|[^\n]+\Z")
 _WORD = re.compile(r"\s*\S+(?:\s+\Z)?")
+#: What may be the definition of a link: a label with its address.
+_DEFINITION = re.compile(r"^[ \t>*+.)\-\d]*\[[^\]]{1,999}\]:", re.MULTILINE)
 _SHORTEST_SNIPPET = 200
 #: Lists and quotes that nest more deeply are cut between lines.
 _DEEPEST = 20
@@ -175,16 +179,25 @@ class Chunk:
         heading_path: the headings above it and its own, outermost first, joined by `` > ``.
         text: Markdown as it stands in the page, code and headings included.
         tokens: of the text.
+        blocks: of the page that the text is made of; empty where it is cut within a block.
     """
 
     heading_path: str
     text: str
     tokens: int
+    blocks: Sequence[parsing.Block] = field(default=(), compare=False)
+
+    def pieces(self) -> Sequence[Piece]:
+        """Return the text as plain pieces."""
+        return tuple(pieces_of(self.blocks)) if self.blocks else pieces(self.text)
 
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """A slice of the page that stays whole, with what it needs around it to be what it was."""
+    """A slice of the page that stays whole, with what it needs around it to be what it was.
+
+    Where it is a whole block of the page, it has this block and those in it.
+    """
 
     start: int
     end: int
@@ -192,6 +205,7 @@ class _Part:
     prose: bool = False
     heading: bool = False
     fence: tuple[str, str] | None = None
+    blocks: Sequence[parsing.Block] = ()
 
 
 def split_chunks(
@@ -228,6 +242,8 @@ class _Splitter:
         self._most = most
         self._overlap = overlap
         self._lines = [match.start() for match in _LINE.finditer(text)]
+        # What a link leads to may stand in another part of the page.
+        self._divisible = _DEFINITION.search(text) is None
 
     def chunks(self) -> Iterator[Chunk]:
         """Yield the chunks of all sections; headings without text go with the next one."""
@@ -274,7 +290,9 @@ class _Splitter:
         size = self._count(self._text[start:end])
         block = blocks[0]
         if size <= self._most:
-            yield _Part(start, end, size, block.kind == PARAGRAPH, block.kind == HEADING)
+            whole = blocks if self._divisible and not block.depth else ()
+            prose, heading = block.kind == PARAGRAPH, block.kind == HEADING
+            yield _Part(start, end, size, prose, heading, blocks=whole)
         elif block.kind == CODE and block.markup:
             first, last = self._offset(block.begin), min(self._offset(block.end), end)
             yield from self._by_lines(start, first, self._most)
@@ -383,7 +401,23 @@ class _Splitter:
             opening, closing = parts[0].fence
             text = opening + text + closing
         if text.strip():
-            yield Chunk(path, text, self._count(text))
+            yield Chunk(path, text, self._count(text), _blocks_of(parts, text))
+
+
+def _blocks_of(parts: Sequence[_Part], text: str) -> Sequence[parsing.Block]:
+    """Return the blocks of parts that are whole ones; none where any is not.
+
+    Args:
+        parts: of a chunk.
+        text: of the chunk.
+    """
+    if not all(each.blocks for each in parts):
+        return ()
+    blocks = tuple(chain.from_iterable(each.blocks for each in parts))
+    last = blocks[-1]
+    if last.kind == CODE and not (last.markup and text.endswith(last.markup)):
+        return ()  # code that nothing closes has the end of its last line, which the text has not
+    return blocks
 
 
 def snippet(

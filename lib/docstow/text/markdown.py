@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
-from docstow.text.parsing import CODE, HEADING, HTML, ITEM, PARAGRAPH, ROW, parse
+from docstow.text.parsing import CODE, HEADING, HTML, ITEM, PARAGRAPH, ROW, Block, parse
 
 # Words of rustdoc's info strings that say how to test a block, not what language it is in.
 RUSTDOC_WORD = re.compile(
@@ -89,12 +89,13 @@ class Piece(NamedTuple):
 @lru_cache(maxsize=64)
 def pieces(text: str) -> tuple[Piece, ...]:
     """Return the blocks of a text in order; cached for passages and examples of one text."""
-    return tuple(_pieces(text))
+    return tuple(pieces_of(parse(text)))
 
 
-def _pieces(text: str) -> Iterator[Piece]:
+def pieces_of(blocks: Iterable[Block]) -> Iterator[Piece]:
+    """Yield the pieces of some blocks of a text that is parsed already."""
     opens = False  # whether an item waits for its first words
-    for block in parse(text):
+    for block in blocks:
         kind = block.kind
         if kind == CODE:
             yield Piece(block.text, info=block.info)

@@ -27,6 +27,8 @@ _INNER = {
     "CodeBlock": CODE,
     "HtmlBlock": HTML,
 }
+#: Those that change nothing in a plain text.
+_NEITHER = frozenset({"Emphasis", "Strong", "Strikethrough"})
 #: What paragraphs are made of where no character has another meaning: words, code and links.
 _WORDS = r"[^`\\*_\[\]<>&!|~\x00-\x1f]++"
 _CODE = r"`[^`\s](?:[^`\x00-\x1f]*[^`\s])?`(?!`)"
@@ -124,11 +126,11 @@ class _Reader:
 
     def __init__(self, body: bytes) -> None:
         self._body = body
-        self._ends = list(accumulate(len(line) + 1 for line in body.split(b"\n")))
+        self._ends = list(accumulate(map(len, body.splitlines(keepends=True))))
         self._found: list[Block] = []
         self._depth = 0
         self._kind = ""  # of the open block that holds text
-        self._tag: Any = None
+        self._tag: Any = None  # of this block, if it has one
         self._start = self._last = 0
         self._parts: list[str] = []
         self._cells: list[str] = []
@@ -144,28 +146,32 @@ class _Reader:
                     self._add(RULE, place["start"], place["end"])
                 else:  # the end of a line in a paragraph
                     parts.append(" ")
-            else:
-                ((name, value),) = event.items()
-                if name == "Text" and self._kind and self._tag is not None:
-                    parts.append(value)
-                elif name == "Start":
-                    self._begin(value, place)
-                elif name == "End":
-                    self._finish(value)
+                continue
+            (name,) = event
+            value = event[name]
+            if name == "Text" and self._tag is not None:
+                parts.append(value)
+            elif name in ("Start", "End"):
+                tag = value if value.__class__ is str else next(iter(value))
+                if tag in _NEITHER:
+                    continue
+                if name == "Start":
+                    self._begin(tag, value, place)
                 else:
-                    self._inline(name, value, place)
+                    self._finish(tag)
+            else:
+                self._inline(name, value, place)
         return self._found
 
-    def _begin(self, tag: Any, place: Mapping[str, int]) -> None:
-        name = _name(tag)
-        if name in _OUTER:
-            self._close()
-            self._add(_OUTER[name], place["start"], place["end"])
-            self._depth += 1
-        elif name in _INNER:
+    def _begin(self, name: str, tag: Any, place: Mapping[str, int]) -> None:
+        if name in _INNER:
             self._close()
             self._kind, self._tag = _INNER[name], tag
             self._start, self._last = place["start"], place["end"]
+        elif name in _OUTER:
+            self._close()
+            self._add(_OUTER[name], place["start"], place["end"])
+            self._depth += 1
         elif name == "Link":
             self._links += 1
         elif name == "Image":
@@ -173,13 +179,12 @@ class _Reader:
                 self._before_image = len(self._parts)
             self._images += 1
 
-    def _finish(self, tag: Any) -> None:
-        name = _name(tag)
-        if name in _OUTER:
+    def _finish(self, name: str) -> None:
+        if name in _INNER:
+            self._close()
+        elif name in _OUTER:
             self._close()
             self._depth -= 1
-        elif name in _INNER:
-            self._close()
         elif name == "TableCell":
             self._cells.append(self._words())
         elif name == "Link":
@@ -213,6 +218,7 @@ class _Reader:
         kind, tag = self._kind, self._tag
         if not kind:
             return
+        self._kind, self._tag = "", None
         if kind in (CODE, HTML):
             text = "".join(self._parts)
             self._parts.clear()
@@ -227,7 +233,6 @@ class _Reader:
         elif kind == CODE and tag["CodeBlock"] != "Indented":
             info, markup = tag["CodeBlock"]["Fenced"], self._marks(_FENCE)
         self._add(kind, self._start, self._last, text, level, info, markup, tight=tag is None)
-        self._kind = ""
 
     def _add(
         self,
@@ -249,8 +254,3 @@ class _Reader:
     def _marks(self, pattern: re.Pattern[bytes]) -> str:
         found = pattern.match(self._body, self._start)
         return found[0].decode() if found else ""
-
-
-def _name(tag: Any) -> str:
-    """Return the name of what begins or ends."""
-    return tag if tag.__class__ is str else next(iter(tag))

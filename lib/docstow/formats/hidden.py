@@ -102,7 +102,8 @@ _TOKEN = re.compile(
 _ATTRIBUTE = re.compile(
     r"(?<![\w:@.#-])([A-Za-z-]{1,30})(?:\s{0,5}=\s{0,5}(?:\"([^\"]*)\"|'([^']*)'|(\{[^<>]*\})|([^\s\"'>]+)))?"
 )
-_HINT = re.compile(r"hidden|style|color|<script", re.IGNORECASE)
+#: A tag that may hide something.
+_HINT = re.compile(r"<(?:script|[a-z][^<>]{0,1511}?(?:hidden|style|color)|style)", re.IGNORECASE)
 _FONT_SIZE = re.compile(r"font-?size", re.IGNORECASE)
 _BLANK = re.compile(r"\n[ \t]*\n|\Z")
 

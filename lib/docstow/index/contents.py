@@ -71,9 +71,11 @@ def order_contents(pages: Sequence[int], lists: Mapping[int, frozenset[int]]) ->
 def _listed(text: str, rows: Mapping[str, int], own: int) -> bytes:
     if "](" not in text:
         return b""
-    links = [match for match in LINK.finditer(text) if not match[1]]
+    found = list(LINK.finditer(text))
+    links = [match for match in found if not match[1]]
     labels = sum(len(match[2]) for match in links)
-    if labels < _LEAST_LINKED * len(LINK.sub(r"\2", text)):
+    shown = len(text) - sum(len(match[0]) - len(match[2]) for match in found)
+    if labels < _LEAST_LINKED * shown:
         return b""
-    found = {rows.get(match[3].partition("#")[0], own) for match in links} - {own}
-    return np.array(sorted(found), _ROW_TYPE).tobytes()
+    listed = {rows.get(match[3].partition("#")[0], own) for match in links} - {own}
+    return np.array(sorted(listed), _ROW_TYPE).tobytes()

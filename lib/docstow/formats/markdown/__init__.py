@@ -49,7 +49,7 @@ def build_page(lines: Sequence[Line], file: File, attributes: dict[str, Any]) ->
     references: dict[str, str] = {}
     prose: list[Line] = []
     for line, code in lines:
-        definition = None if code else _DEFINITION.match(line)
+        definition = None if code or "]:" not in line else _DEFINITION.match(line)
         if definition is None:
             prose.append((line, code))
         else:
@@ -72,7 +72,10 @@ def _take_anchors(text: str) -> tuple[str, list[str]]:
     """
     found = find_headings(text)
     ends = [text.find("\n", each.start) % (len(text) + 1) for each in found]
-    stated = [HEADING_ID.search(text, e.start, end) for e, end in zip(found, ends, strict=True)]
+    stated = [
+        HEADING_ID.search(text, each.start, end) if "{" in each.title else None
+        for each, end in zip(found, ends, strict=True)
+    ]
     titles = [
         each.title[: each.title.rfind("{#")] if match else each.title
         for each, match in zip(found, stated, strict=True)
@@ -109,19 +112,21 @@ def _paragraphs(lines: Sequence[Line], inline: Inline) -> list[Line]:
             paragraph.clear()
 
     for line, code in lines:
-        if code or not line.strip() or line.startswith("#"):
-            close()
         if code:
+            close()
             if out and out[-1] != ("", False) and not out[-1][1] and _opens(line):
                 out.append(("", False))
             out.append((line, True))
-        elif not line.strip():
+        elif not line or line.isspace():
+            close()
             if out and (out[-1][0] or out[-1][1]):
                 out.append(("", False))
+        elif line.startswith("#"):
+            close()
+            paragraph.append(line.rstrip() if not line.endswith("  ") else line)
+            close()
         else:
             paragraph.append(line.rstrip() if not line.endswith("  ") else line)
-            if line.startswith("#"):
-                close()
     close()
     return out
 

@@ -155,6 +155,8 @@ _HEADING_ATTRIBUTES = re.compile(r"(?<![ \t])[ \t]*\{(?:#|:|\.)[^{}]{0,200}\}$")
 _UNDERLINE = re.compile(r" {0,3}(=+|-{2,})[ \t]*$")
 _ITEM = re.compile(r"\s*(?:[-*+]|\d{1,9}[.)])[ \t]")
 _CODE_CELLS = {"code-block", "code", "sourcecode", "code-cell", "code-include"}
+#: What a block begins with that is no fence, no indented code and no underlined heading.
+_OPENINGS = frozenset("!?=:><#")
 _NAVIGATION = {"toctree", "contents", "tableofcontents", "include", "figure", "image"}
 
 
@@ -174,6 +176,7 @@ class _Blocks:
         self._out: list[Line] = []
         self._in_list = False
         self._fences, self._containers = _find_closings(lines)
+        self._marks = [*(line.lstrip()[:2] for line in lines), ""]
 
     def read(self) -> list[Line]:
         at = 0
@@ -182,19 +185,29 @@ class _Blocks:
             self._quote, self._html, self._heading,
         )  # fmt: skip
         while at < len(self._lines):
-            for step in steps:
+            for step in steps if self._may_open(at) else ():
                 after = step(at)
                 if after > at:
                     at = after
                     break
             else:
-                line = self._lines[at]
-                if line.strip():
-                    item = bool(_ITEM.match(line))
+                line, mark = self._lines[at], self._marks[at][:1]
+                if mark:
+                    item = (mark in "-*+" or mark.isdecimal()) and _ITEM.match(line) is not None
                     self._in_list = item or (self._in_list and line[0] in " \t")
                 self._out.append((line.replace("[[toc]]", "").replace("[TOC]", ""), False))
                 at += 1
         return self._out
+
+    def _may_open(self, at: int) -> bool:
+        """Return whether any of the steps may take a line; most lines begin with a word."""
+        return (
+            self._marks[at][:1] in _OPENINGS
+            or at in self._fences
+            or self._lines[at].startswith(("    ", "\t"))
+            or self._marks[at + 1] == "--"
+            or self._marks[at + 1][:1] == "="
+        )
 
     def _inner(self, lines: Sequence[str]) -> list[Line]:
         return normalize_blocks(lines, self._depth + 1)

@@ -12,6 +12,10 @@ from urllib.parse import urldefrag, urljoin, urlsplit
 
 _BLOB = re.compile(r"(https?://[^/]+/[^/]+/[^/]+)/(?:-/)?(blob|raw|tree)/([^/]+)/")
 _SCHEME = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]*:")
+#: What an address in Markdown has angle brackets around it for.
+_ANGLED = re.compile(r"[\s()]")
+#: An address with a host and without a fragment, as nearly all are.
+_PLAIN = re.compile(r"https?://[a-z0-9.-]+(?:/[^#]*)?")
 _LONGEST = 4000
 
 
@@ -41,6 +45,8 @@ def page_address(url: str) -> str:
     """Return an http(s) URL without its fragment; empty for anything else."""
     if not url.startswith(("http://", "https://")) or len(url) > _LONGEST:
         return ""
+    if _PLAIN.fullmatch(url):
+        return url
     try:
         return urldefrag(url).url if urlsplit(url).hostname else ""
     except ValueError:
@@ -102,7 +108,7 @@ class Inline:
 
     def rewrite(self, text: str) -> str:
         """Return a paragraph rewritten."""
-        if not any(mark in text for mark in ("[", "<", "://")):
+        if not ("[" in text or "<" in text or "://" in text):
             return text
         opened: list[str] = []
 
@@ -166,7 +172,7 @@ class Inline:
             return label
         url = absolute(target, self.base)
         self._add_link(url)
-        return f"[{label}]({url})" if not re.search(r"[\s()]", url) else f"[{label}](<{url}>)"
+        return f"[{label}]({url})" if not _ANGLED.search(url) else f"[{label}](<{url}>)"
 
     def _tag(self, match: re.Match[str], opened: list[str], *, cell: bool) -> str:
         name = match["name"].lower()

@@ -6,8 +6,10 @@ from collections.abc import Sequence
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from docstow.embedding import bundled, word_vectors
+from docstow.index.near_rows import NearRows
 from docstow.index.near_words import Floats, NearWords
 from docstow.text import bm25
 
@@ -44,15 +46,17 @@ def near() -> NearWords:
 
 
 def in_texts(near: NearWords, query: Sequence[str]) -> Floats:
-    return near.in_texts(query, np.arange(len(TEXTS)))
+    return near.in_texts(*near.weigh(query), np.arange(len(TEXTS)))
 
 
-def in_names(near: NearWords, query: Sequence[str], names: Sequence[str]) -> Floats:
-    return near.in_names_and_summaries(query, names, ())[0]
+def in_read(near: NearWords, query: Sequence[str], texts: Sequence[NDArray[np.int32]]) -> Floats:
+    terms, shares = near.weigh(query)
+    found: Floats = shares @ near.best(terms, texts)
+    return found
 
 
-def in_summaries(near: NearWords, query: Sequence[str], summaries: Sequence[str]) -> Floats:
-    return near.in_names_and_summaries(query, (), summaries)[1]
+def in_sentences(near: NearWords, query: Sequence[str], sentences: Sequence[str]) -> Floats:
+    return in_read(near, query, [near.read_text(each) for each in sentences])
 
 
 @pytest.mark.parametrize(
@@ -75,36 +79,33 @@ def test_the_query_s_own_words_count_whole_even_if_the_model_does_not_know_them(
 def test_a_text_without_words_and_a_query_without_words_are_near_nothing(near: NearWords) -> None:
     assert in_texts(near, bm25.tokens("delete an item"))[4] == 0
     assert in_texts(near, []).tolist() == [0] * len(TEXTS)
-    assert in_names(near, [], ["remove"]).tolist() == [0]
-    assert in_names(near, ["remove"], []).tolist() == []
-    assert in_names(near, ["remove"], ["", "_"]).tolist() == [0, 0]
+    assert in_sentences(near, ["remove"], ["", "_"]).tolist() == [0, 0]
 
 
 def test_names_are_near_by_close_words(near: NearWords) -> None:
-    same, like, other = in_names(near, bm25.tokens("remove"), NAMES)
+    same, like, other = in_sentences(near, bm25.tokens("remove"), NAMES)
     assert same == pytest.approx(1)
     assert same > like > other >= 0
 
 
 def test_summaries_are_near_by_words_of_like_meaning(near: NearWords) -> None:
     asked = bm25.tokens("delete an item")
-    same, like, other, none = in_summaries(
+    same, like, other, none = in_sentences(
         near, asked, [SUMMARIES[0], "Removes an element from the list.", "Parses a date.", ""]
     )
     assert same > like > other > none == 0
     # The tail of a long sentence is not compared.
-    assert in_summaries(near, asked, [SUMMARIES[1]])[0] < like
+    assert in_sentences(near, asked, [SUMMARIES[1]])[0] < like
 
 
 def test_texts_that_have_been_read_are_near_as_sentences_are(near: NearWords) -> None:
     asked = bm25.tokens("delete an item")
     sentences = [SUMMARIES[0], "Parses a date.", "Unheard of."]
     read = [near.read(bm25.tokens(each)) for each in sentences]
-    assert near.in_read(asked, read).tolist() == in_summaries(near, asked, sentences).tolist()
-    assert near.in_read(asked, []).tolist() == []
+    assert in_read(near, asked, read).tolist() == in_sentences(near, asked, sentences).tolist()
     # Of these all words are compared.
     long = bm25.tokens(SUMMARIES[1])
-    assert near.in_read(asked, [near.read(long)]) > near.in_read(asked, [near.read(long[:-1])])
+    assert in_read(near, asked, [near.read(long)]) > in_read(near, asked, [near.read(long[:-1])])
 
 
 def test_how_near_a_word_is_to_all_others_is_computed_once(
@@ -113,17 +114,40 @@ def test_how_near_a_word_is_to_all_others_is_computed_once(
     asked = bm25.tokens("delete an item")
     first = (
         in_texts(near, asked),
-        in_names(near, asked, NAMES),
-        in_summaries(near, asked, SUMMARIES),
+        in_sentences(near, asked, NAMES),
+        in_sentences(near, asked, SUMMARIES),
     )
     monkeypatch.setattr(near, "_vectors", None)
     again = (
         in_texts(near, asked),
-        in_names(near, asked, NAMES),
-        in_summaries(near, asked, SUMMARIES),
+        in_sentences(near, asked, NAMES),
+        in_sentences(near, asked, SUMMARIES),
     )
     for one, other in zip(first, again, strict=True):
         assert one.tolist() == other.tolist()
+
+
+def test_what_is_known_of_rows_is_not_compared_again(near: NearWords) -> None:
+    asked = list(dict.fromkeys(bm25.tokens("delete an item")))
+    fields = [NAMES[:2], SUMMARIES]
+    reads = []
+
+    def read(rows: NDArray[np.int64]) -> list[NDArray[np.int32]]:
+        reads.append(rows.tolist())
+        return [near.read_text(texts[row]) for texts in fields for row in rows.tolist()]
+
+    known = NearRows(near, read, fields=2, count=2)
+    whole = near.best(asked, read(np.arange(2))).reshape(len(asked), 2, 2)
+    reads.clear()
+    second = known.compare(asked[:1], np.array([1]))
+    assert second.tolist() == whole[:1, :, 1:].tolist()
+    for _ in range(2):
+        assert known.compare(asked, np.arange(2)).tolist() == whole.tolist()
+        assert (
+            known.compare(asked[::-1], np.array([1, 0])).tolist() == whole[::-1, :, ::-1].tolist()
+        )
+    # Of the second row a word is known, the others are not.
+    assert reads == [[1], [0, 1]]
 
 
 def test_a_word_has_the_direction_that_the_model_gives_it() -> None:

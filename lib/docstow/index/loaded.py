@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
@@ -33,6 +34,7 @@ from docstow.index.contents import COLUMN as LISTS
 from docstow.index.contents import unpack_lists
 from docstow.index.copies import ORIGINAL
 from docstow.index.mapped import map_vectors
+from docstow.index.near_rows import NearRows
 from docstow.index.near_words import NearWords
 from docstow.index.page_fields import COLUMNS as PAGE_FIELDS
 from docstow.index.page_fields import PageWords
@@ -143,7 +145,8 @@ class Index:
         self.profile = profile_of(snapshot.revision.source.kind)
         self._file = file
         self._cache = cache
-        self._unpacked: dict[str, Posting] = {}
+        self._unpacked: dict[tuple[str, str], Posting] = {}
+        self._facts: dict[int, tuple[list[str], bool]] = {}
         #: What others have made of it and use again, by what made it; it goes with the index.
         self.made: dict[object, Any] = {}
 
@@ -344,18 +347,26 @@ class Index:
 
     def postings(self, term: str) -> Posting | None:
         """Return the items or the chunks of pages that hold a term, with its weight in each."""
-        found = self._unpacked.get(term)
-        if found is None and (found := _unpack_posting(self._postings.get(term))) is not None:
-            self._unpacked[term] = found
-        return found
+        return self._unpack(self.profile.passages.postings, term, self._postings)
 
     def anchor_postings(self, term: str) -> Posting | None:
         """Return the items of which other texts say a term, with its weight for each."""
-        return _unpack_posting(self._anchor_postings.get(term))
+        return self._unpack(ANCHORS, term, self._anchor_postings)
 
     def example_postings(self, term: str) -> Posting | None:
         """Return the examples that hold a term, with the term's weight in each."""
-        return _unpack_posting(self._example_postings.get(term))
+        return self._unpack(self.profile.examples.postings, term, self._example_postings)
+
+    def _unpack(
+        self, table: str, term: str, postings: Mapping[str, tuple[bytes, bytes]]
+    ) -> Posting | None:
+        """Return a posting as arrays, which are kept: they are views of what is loaded."""
+        found = self._unpacked.get((table, term))
+        if found is None and (packed := postings.get(term)) is not None:
+            rows, weights = packed
+            found = np.frombuffer(rows, np.int32), np.frombuffer(weights, np.float32)
+            self._unpacked[table, term] = found
+        return found
 
     @property
     def terms(self) -> Collection[str]:
@@ -371,6 +382,17 @@ class Index:
     def near_words(self) -> NearWords:
         """What finds items by words of like meaning."""
         return NearWords(word_vectors(), self.terms, self.postings, len(self))
+
+    @cached_property
+    def near_items(self) -> NearRows:
+        """What compares the names and the summaries of items with words."""
+        near, columns = self.near_words, (self.columns["title"], self.columns["summary"])
+        return NearRows(
+            near,
+            lambda rows: [*map(near.read_text, chain(*(each[rows].tolist() for each in columns)))],
+            fields=len(columns),
+            count=len(self),
+        )
 
     @cached_property
     def related_scores(self) -> RelatedScores:
@@ -453,16 +475,23 @@ class Index:
 
     def features(self, row: int) -> list[str]:
         """Return the features that an item requires."""
-        # Most have none, and a look at the text is cheaper than parsing it.
-        if '"features"' not in self.columns["attributes"][row]:
-            return []
-        required: list[str] = self.attributes(row).get("features", [])
-        return required
+        return self._read_facts(row)[0]
 
     def is_deprecated(self, row: int) -> bool:
         """Return whether an item says that it is deprecated."""
-        text = self.columns["attributes"][row]
-        return '"deprecated"' in text and self.attributes(row).get("deprecated") is not None
+        return self._read_facts(row)[1]
+
+    def _read_facts(self, row: int) -> tuple[list[str], bool]:
+        """Return the features of an item and whether it is deprecated, which is kept."""
+        found = self._facts.get(row)
+        if found is None:
+            text = self.columns["attributes"][row]
+            # Most have neither, and a look at the text is cheaper than parsing it.
+            said = '"features"' in text or '"deprecated"' in text
+            attributes = self.attributes(row) if said else {}
+            found = attributes.get("features", []), attributes.get("deprecated") is not None
+            self._facts[row] = found
+        return found
 
     # Rows by name
 
@@ -661,9 +690,3 @@ def page_key(ref: str) -> str:
 def fold_title(title: str) -> str:
     """Return a title without differences of case, ``_`` and spaces."""
     return title.lower().replace("_", "").replace(" ", "")
-
-
-def _unpack_posting(posting: tuple[bytes, bytes] | None) -> Posting | None:
-    if posting is None:
-        return None
-    return np.frombuffer(posting[0], np.int32), np.frombuffer(posting[1], np.float32)

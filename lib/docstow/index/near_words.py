@@ -24,9 +24,9 @@ _LEAST_SIMILARITY = 0.2
 #: So many words of a sentence are compared.
 _MOST_WORDS = 40
 
-#: How near so many words of queries are to every term is kept, and what terms so many texts have:
-#: the same ones come again.
-_KEPT_WORDS, _KEPT_TEXTS = 512, 1 << 14
+#: How near so many words of queries are to every term is kept, what terms so many texts have, and
+#: how near so many bytes of rows are: the same ones come again.
+_KEPT_WORDS, _KEPT_TEXTS, _KEPT_BYTES = 512, 1 << 14, 4 * 1024 * 1024
 
 #: A word that the model does not know means as much as a middling one.
 _UNKNOWN_LENGTH = 1.0
@@ -63,67 +63,41 @@ class NearWords:
         self._places[self._known] = np.arange(len(known))
         self._matrix, _ = vectors.vectors(np.array([rows[number] for number in known], np.int64))
         self._compare = lru_cache(_KEPT_WORDS)(self._compare_word)
-        self._near = lru_cache(_KEPT_WORDS)(self._find_near)
-        self._read = lru_cache(_KEPT_TEXTS)(self._read_text)
+        most = min(max(_KEPT_BYTES // max(4 * count, 1), 1), _KEPT_WORDS)
+        self._near = lru_cache(most)(self._find_near)
+        #: Gives the numbers of the terms of a text, of its first :data:`_MOST_WORDS` words.
+        self.read_text = lru_cache(_KEPT_TEXTS)(self._read_text)
 
-    def in_texts(self, query: Sequence[str], rows: NDArray[np.int64]) -> Floats:
+    def in_texts(self, terms: Sequence[str], shares: Floats, rows: NDArray[np.int64]) -> Floats:
         """Return how much of a query the words of some rows mean: shape ``(rows,)``, 0 to 1.
 
         Args:
-            query: its terms; a repeated one counts once.
+            terms: of the query.
+            shares: theirs; see :meth:`weigh`.
             rows: of the index.
         """
-        terms = list(dict.fromkeys(query))
         total = np.zeros(len(rows), np.float32)
-        for term, share in zip(terms, self._shares(terms), strict=True):
-            holding, values = self._near(term)
-            best = np.zeros(self._count, np.float32)
-            best[holding] = values
-            total += share * best[rows]
+        for term, share in zip(terms, shares, strict=True):
+            total += share * self._near(term).take(rows)
         return total
-
-    def in_names_and_summaries(
-        self, query: Sequence[str], names: Sequence[str], summaries: Sequence[str]
-    ) -> tuple[Floats, Floats]:
-        """Return how much of a query the words of each name and of each sentence mean: 0 to 1.
-
-        Similarities to words of names are cubed, so that only close words count. Those to words of
-        sentences count as they are: an author says the same in other words. Of a long sentence the
-        first :data:`_MOST_WORDS` words count.
-
-        Args:
-            query: its terms; a repeated one counts once.
-            names: of items of the index.
-            summaries: theirs.
-        """
-        terms = list(dict.fromkeys(query))
-        if not terms or not (names or summaries):
-            return np.zeros(len(names), np.float32), np.zeros(len(summaries), np.float32)
-        best = self._best(terms, [*map(self._read, names), *map(self._read, summaries)])
-        shares = self._shares(terms)
-        of_names, of_summaries = best[:, : len(names)], best[:, len(names) :]
-        return shares @ of_names**3, shares @ np.ascontiguousarray(of_summaries)
 
     def read(self, words: Iterable[str]) -> NDArray[np.int32]:
         """Return the numbers of terms; those that are not of the index have the same one."""
         other = len(self._terms)
         return np.array([self._numbers.get(word, other) for word in words], np.int32)
 
-    def in_read(self, query: Sequence[str], texts: Sequence[NDArray[np.int32]]) -> Floats:
-        """Return how much of a query the words of each text mean: shape ``(texts,)``, 0 to 1.
+    def weigh(self, query: Sequence[str]) -> tuple[list[str], Floats]:
+        """Return the different terms of a query, and what each means of the whole."""
+        terms = list(dict.fromkeys(query))
+        return terms, self._shares(terms)
+
+    def best(self, terms: Sequence[str], texts: Sequence[NDArray[np.int32]]) -> Floats:
+        """Return how like the nearest word of each text is to each term: shape (terms, texts).
 
         Args:
-            query: its terms; a repeated one counts once.
-            texts: as :meth:`read` gives them, none of them empty.
+            terms: of a query.
+            texts: as :meth:`read` and :meth:`read_text` give them, none of them empty.
         """
-        terms = list(dict.fromkeys(query))
-        if not terms or not texts:
-            return np.zeros(len(texts), np.float32)
-        found: Floats = self._shares(terms) @ self._best(terms, texts)
-        return found
-
-    def _best(self, terms: Sequence[str], texts: Sequence[NDArray[np.int32]]) -> Floats:
-        """Return how like the nearest word of each text is to each term: (terms, texts)."""
         flat = np.concatenate(texts)
         begins = np.zeros(len(texts), np.int64)
         np.cumsum([len(each) for each in texts[:-1]], out=begins[1:])
@@ -160,11 +134,8 @@ class NearWords:
             likeness[self._places[number]] = 1.0
         return likeness, float(lengths[0])
 
-    def _find_near(self, word: str) -> tuple[NDArray[np.int32], Floats]:
-        """Return the rows that hold a word or one near it, and how near each is.
-
-        Of several values for a row the last one is the best: it is the one that numpy keeps.
-        """
+    def _find_near(self, word: str) -> Floats:
+        """Return how near each row is by a word or one near it: shape ``(count,)``."""
         similarities = self._compare(word)[0][: self._words]
         near = _top(similarities)
         near = near[similarities[near] >= _LEAST_SIMILARITY]
@@ -173,11 +144,11 @@ class NearWords:
         others = [(self._terms[number], each) for number, each in pairs]
         words = [*(pair for pair in others if pair[0] != word), (word, 1.0)]
         held = [(rows[0], each) for term, each in words if (rows := self._postings(term))]
-        if not held:
-            return np.zeros(0, np.int32), np.zeros(0, np.float32)
-        sizes = [len(rows) for rows, _ in held]
-        values = np.repeat(np.array([each for _, each in held], np.float32), sizes)
-        return np.concatenate([rows for rows, _ in held]), values
+        best = np.zeros(self._count, np.float32)
+        # The best of several values for a row is the last one.
+        for holding, each in held:
+            best[holding] = each
+        return best
 
     def _read_text(self, text: str) -> NDArray[np.int32]:
         """Return the numbers of a text's terms, each once; never none."""

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from docstow.core.model import Document
 from docstow.embedding.words import WordVectors
+from docstow.index.near_rows import NearRows
 from docstow.index.near_words import Floats, NearWords
 from docstow.text.headings import find_headings
 from docstow.text.markdown import FENCED, LINK
@@ -55,18 +56,26 @@ class PageWords:
         split = {name: [text.split(" ") for text in fields[name]] for name in COLUMNS}
         terms = dict.fromkeys(chain.from_iterable(chain.from_iterable(split.values())))
         self._near = NearWords(vectors, terms, lambda _: None, 0)
-        self._fields = {name: list(map(self._near.read, texts)) for name, texts in split.items()}
+        read = [list(map(self._near.read, texts)) for texts in split.values()]
+        self._rows = NearRows(
+            self._near,
+            lambda rows: [texts[row] for texts in read for row in rows.tolist()],
+            fields=len(read),
+            count=len(read[0]),
+        )
 
-    def compare(self, query: Sequence[str], rows: Sequence[int]) -> dict[str, Floats]:
+    def compare(self, query: Sequence[str], rows: NDArray[np.int64]) -> dict[str, Floats]:
         """Return how much of a query the words of each page's fields mean, 0 to 1, by field.
 
         Args:
             query: its terms.
             rows: of the pages.
         """
-        held = [self._fields[name][row] for name in COLUMNS for row in rows]
-        found = np.split(self._near.in_read(query, held), len(COLUMNS))
-        return dict(zip(COLUMNS, found, strict=True))
+        terms, shares = self._near.weigh(query)
+        found = np.zeros(len(COLUMNS) * len(rows), np.float32)
+        if terms and len(rows):
+            found = shares @ self._rows.compare(terms, rows).reshape(len(terms), -1)
+        return dict(zip(COLUMNS, found.reshape(len(COLUMNS), -1), strict=True))
 
 
 def page_fields(

@@ -182,6 +182,8 @@ _FACTS = (
     *("deprecated", "twin", "of_trait"),
 )
 
+_TWIN = _FACTS.index("twin")
+
 #: Features that depend on the item alone, but for ``twin``.
 ITEM_FEATURES = (*_FACTS, *_GROUP_FEATURES)
 
@@ -232,13 +234,13 @@ class DescribedItems:
         titles: the last names.
         facts: a row for each of :data:`_FACTS`; ``twin`` has the numbers of words.
         groups: numbers of the kinds' groups; -1 for a kind that is of none.
-        twin_words: the words that make them variants, by number, the empty one first.
+        twin_words: the terms of the words that make them variants, by number; none for the first.
     """
 
     titles: NDArray[np.object_]
     facts: Floats
     groups: NDArray[np.int8]
-    twin_words: Sequence[str]
+    twin_words: Sequence[frozenset[str]]
 
     def take(self, rows: NDArray[np.int64]) -> DescribedItems:
         """Return some of the items."""
@@ -270,7 +272,7 @@ def describe_items(items: Items) -> DescribedItems:
         np.array(items.titles, np.object_),
         np.array(facts, np.float64),
         np.array([groups.get(kind, -1) for kind in items.kinds], np.int8),
-        words,
+        [frozenset(bm25.tokens(word)) for word in words],
     )
 
 
@@ -346,11 +348,29 @@ def describe_candidates(
         matches: how they match the query.
         terms: of the query.
     """
+    return {**describe_matches(items, matches, terms), **_item_features(items)}
+
+
+def describe_matches(
+    items: DescribedItems, matches: Matches, terms: Collection[str]
+) -> dict[str, Floats]:
+    """Return those features that depend on the query; see :func:`describe_candidates`."""
+    asked = frozenset(terms)
+    # A query that has the word asks for the variant.
+    unasked = [bool(words) and asked.isdisjoint(words) for words in items.twin_words]
     return {
         **_match_features(matches),
-        **_title_features(items.titles.tolist(), frozenset(terms)),
-        **_item_features(items, terms),
+        **_title_features(items.titles.tolist(), asked),
+        "twin": np.array(unasked, np.float64)[items.facts[_TWIN].astype(np.int64)],
     }
+
+
+def weigh_items(items: DescribedItems, language: Spelling = RUST) -> Floats:
+    """Return what items score whatever is asked: shape ``(items,)``.
+
+    It and the score of the features of :func:`describe_matches` add up to that of all features.
+    """
+    return score_candidates(_item_features(items), language)
 
 
 def _match_features(match: Matches) -> dict[str, Floats]:
@@ -414,12 +434,10 @@ def _related_to(terms: frozenset[str]) -> frozenset[str]:
     return frozenset(each for term in terms for each in related_terms(term))
 
 
-def _item_features(items: DescribedItems, terms: Collection[str]) -> dict[str, Floats]:
-    asked = set(terms)
-    # A query that has the word asks for the variant.
-    unasked = [word != "" and asked.isdisjoint(bm25.tokens(word)) for word in items.twin_words]
+def _item_features(items: DescribedItems) -> dict[str, Floats]:
+    """Return the features that are the same for every query."""
     features = dict(zip(_FACTS, items.facts, strict=True))
-    features["twin"] = np.array(unasked, np.float64)[features["twin"].astype(np.int64)]
+    del features["twin"]
     groups = (items.groups == _ALL_GROUPS).astype(np.float64)
     return features | dict(zip(_GROUP_FEATURES, groups, strict=True))
 

@@ -6,8 +6,9 @@ Items are ranked by a linear model over features of each candidate.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -28,9 +29,11 @@ from docstow.index.ranking import (
     calibrate,
     describe_candidates,
     describe_items,
+    describe_matches,
     feature_weights,
     score_candidates,
     top_allowed,
+    weigh_items,
 )
 from docstow.index.related import related_terms
 from docstow.text import bm25
@@ -56,6 +59,11 @@ ACROSS_SCALE = Scale(5.72, 0.83)
 #: A word that the crate does not have is read as the nearest one that it has, from this
 #: similarity on: 0 to 1, by rapidfuzz's Damerau-Levenshtein ratio.
 _LEAST_SIMILARITY = 0.8
+
+#: The nearest words of so many are kept for an index.
+_KEPT_WORDS = 512
+
+_LETTERS = re.compile(r"[A-Za-z_]+")
 
 #: A name of more words than this and one is rare; a question that short is not.
 _MOST_SPACES = 2
@@ -104,6 +112,10 @@ class ItemFilters:
         return passing
 
 
+#: Lets everything pass but changelogs.
+_ANY = ItemFilters()
+
+
 @dataclass(frozen=True, slots=True)
 class Candidates:
     """The items that may answer a query, before they are sorted.
@@ -114,16 +126,28 @@ class Candidates:
         lists: rows of each list, best first: ``keyword``, ``vector``, ``anchor``, ``related``,
             ``guide_mention`` and ``name``.
         rows: those of any list, in their order.
-        ranks: each row's rank in each list, counted from 1; 0 where it is not in it.
-        features: by name, each of shape ``(rows,)``.
+        items: what is known of each row whatever is asked.
+        matches: how each row matches the query.
+        scores: of each row.
     """
 
     terms: list[str]
     similarity: NDArray[np.float32]
     lists: Mapping[str, NDArray[np.int64]]
     rows: NDArray[np.int64]
-    ranks: Mapping[str, NDArray[np.int64]]
-    features: Mapping[str, Floats]
+    items: DescribedItems
+    matches: Matches
+    scores: Floats
+
+    @property
+    def ranks(self) -> Mapping[str, NDArray[np.int64]]:
+        """Each row's rank in each list, counted from 1; 0 where it is not in it."""
+        return {name: _ranks(each, self.rows) for name, each in self.lists.items()}
+
+    @property
+    def features(self) -> Mapping[str, Floats]:
+        """The features by name, each of shape ``(rows,)``; their weighted sums are the scores."""
+        return describe_candidates(self.items, self.matches, self.terms)
 
 
 def search_items(
@@ -152,25 +176,13 @@ def search_items(
         filters: what may be in the list.
         explain: whether hits have details of their scores.
     """
-    chosen = filters or ItemFilters()
-    hits = _rank_items(index, embedder, query, limit, chosen, explain=explain)
-    return [replace(hit, score=calibrate(hit.score, ITEM_SCALE)) for hit in hits]
-
-
-def _rank_items(
-    index: Index,
-    embedder: Embedder | None,
-    query: str,
-    limit: int,
-    filters: ItemFilters,
-    *,
-    explain: bool,
-) -> list[Hit]:
-    """Return the best items, best first, with the model's own scores."""
-    found = find_candidates(index, embedder, query, filters)
-    scores = score_candidates(found.features, index.language)
-    best = np.argsort(-scores, kind="stable")[:limit].tolist()
-    return [_item_hit(index, place, float(scores[place]), found, explain=explain) for place in best]
+    found = find_candidates(index, embedder, query, filters or _ANY)
+    best = (-found.scores).argsort(kind="stable")[:limit]
+    scores = [calibrate(each, ITEM_SCALE) for each in found.scores[best].tolist()]
+    return [
+        _item_hit(index, place, score, found, explain=explain)
+        for place, score in zip(best.tolist(), scores, strict=True)
+    ]
 
 
 def find_candidates(
@@ -183,8 +195,7 @@ def find_candidates(
         filters = replace(filters, kinds=filters.kinds or {*choice.kinds, "re-export"})
     query = _correct_spelling(index, query)
     terms = index.profile.query_terms(query)
-    passing = filters.match(index)
-    everything = bool(passing.all())
+    passing, everything = _passing(index, filters)
 
     def allowed(scores: NDArray[np.float32]) -> NDArray[np.float32]:
         return scores if everything else np.where(passing, scores, 0)
@@ -212,40 +223,72 @@ def find_candidates(
     for each in lists.values():
         listed[each] = True
     rows = listed.nonzero()[0]
-    ranks = {name: _ranks(each, rows) for name, each in lists.items()}
-    items = _described(index).take(rows)
     none = np.zeros(len(rows), np.float32)
-    text_near, names_near, summaries_near, leaders = none, none, none, none
-    if not index.language.packaged:
+    text_near, name_near, summary_near, leaders = none, none, none, none
+    if not index.language.packaged and len(rows):
         # For packages they add nothing to related words, and cost as much as all the rest.
-        near = index.near_words
-        text_near = near.in_texts(terms, rows)
-        names_near, summaries_near = near.in_names_and_summaries(
-            terms, items.titles.tolist(), index.columns["summary"][rows].tolist()
-        )
+        if terms:
+            text_near, name_near, summary_near = _near_query(index, terms, rows)
         if embedder is not None:
             leaders = _near_leaders(index, rows, vector, keyword, similarity)
     best = [float(each.max(initial=0.0)) for each in (keyword, vector, akin)]
     matches = Matches(
         keyword=keyword[rows].astype(np.float64),
         keyword_best=best[0],
-        keyword_rank=ranks["keyword"],
+        keyword_rank=_ranks(lists["keyword"], rows),
         cosine=vector[rows].astype(np.float64),
         cosine_best=best[1],
-        vector_rank=ranks["vector"],
+        vector_rank=_ranks(lists["vector"], rows),
         anchor=anchor[rows].astype(np.float64),
         text_near=text_near.astype(np.float64),
-        name_near=names_near.astype(np.float64),
-        summary_near=summaries_near.astype(np.float64),
+        name_near=name_near.astype(np.float64),
+        summary_near=summary_near.astype(np.float64),
         leaders=leaders.astype(np.float64),
         related=akin[rows].astype(np.float64),
         related_best=best[2],
-        related_rank=ranks["related"],
-        guide_mention=np.array([mentioned.get(row, 0.0) for row in rows.tolist()]),
-        named=np.array([named.get(row, 0.0) for row in rows.tolist()]),
+        related_rank=_ranks(lists["related"], rows),
+        guide_mention=_spread(mentioned, rows),
+        named=_spread(named, rows),
     )
-    features = describe_candidates(items, matches, terms)
-    return Candidates(terms, similarity, lists, rows, ranks, features)
+    described, worth = _described(index)
+    items = described.take(rows)
+    scores = worth[rows] + score_candidates(describe_matches(items, matches, terms), index.language)
+    return Candidates(terms, similarity, lists, rows, items, matches, scores)
+
+
+def _passing(index: Index, filters: ItemFilters) -> tuple[NDArray[np.bool_], bool]:
+    """Return which items filters let pass, and whether all do; kept for what has no filter."""
+    found: tuple[NDArray[np.bool_], bool] | None = None
+    if filters == _ANY:
+        found = index.made.get(ItemFilters)
+    if found is None:
+        passing = filters.match(index)
+        found = passing, bool(passing.all())
+        if filters == _ANY:
+            index.made[ItemFilters] = found
+    return found
+
+
+def _spread(scores: Mapping[int, float], rows: NDArray[np.int64]) -> Floats:
+    """Return the score of each row; 0 for one without."""
+    if not scores:
+        return np.zeros(len(rows))
+    return np.array([scores.get(row, 0.0) for row in rows.tolist()])
+
+
+def _near_query(
+    index: Index, terms: Sequence[str], rows: NDArray[np.int64]
+) -> tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.float32]]:
+    """Return how much of a query the words of items mean: of texts, names and summaries, 0 to 1.
+
+    Similarities to words of names are cubed, so that only close words count. Those to words of
+    summaries count as they are: an author says the same in other words.
+    """
+    near = index.near_words
+    asked, shares = near.weigh(terms)
+    best = index.near_items.compare(asked, rows)
+    names, summaries = best[:, 0] ** 3, np.ascontiguousarray(best[:, 1])
+    return near.in_texts(asked, shares, rows), shares @ names, shares @ summaries
 
 
 def _near_leaders(
@@ -274,7 +317,7 @@ def _near_leaders(
     vectors = index.matrix[best].astype(np.float32, copy=False)
     leading = np.argsort(-(vector[rows] + _LEADER_SHARE * share), kind="stable")[:_LEADERS]
     middle = vectors[leading].mean(axis=0)
-    near: NDArray[np.float32] = vectors @ (middle / (np.linalg.norm(middle) or 1))
+    near: NDArray[np.float32] = vectors @ (middle / (np.sqrt(middle @ middle) or 1))
     return near
 
 
@@ -302,9 +345,18 @@ def _correct_spelling(index: Index, query: str) -> str:
             index.postings(term) is not None or related_terms(term) for term in bm25.tokens(word)
         ):
             return word
-        return _nearest_word(index, word.lower()) or word
+        return _kept_nearest(index)(word.lower()) or word
 
-    return re.sub(r"[A-Za-z_]+", correct, query)
+    return _LETTERS.sub(correct, query)
+
+
+def _kept_nearest(index: Index) -> Callable[[str], str]:
+    """Return what finds the nearest word of an index and keeps what it has found lately."""
+    found: Callable[[str], str] | None = index.made.get(_nearest_word)
+    if found is None:
+        kept = lru_cache(_KEPT_WORDS)(partial(_nearest_word, index))
+        found = index.made[_nearest_word] = kept
+    return found
 
 
 def _nearest_word(index: Index, word: str) -> str:
@@ -365,11 +417,12 @@ def _find_ending(index: Index, tail: str) -> tuple[int, ...]:
     )
 
 
-def _described(index: Index) -> DescribedItems:
-    """Return what ranking weighs of all items whatever is asked; it is kept with the index."""
-    found: DescribedItems | None = index.made.get(describe_items)
+def _described(index: Index) -> tuple[DescribedItems, Floats]:
+    """Return what ranking weighs of all items whatever is asked, and what that scores; kept."""
+    found: tuple[DescribedItems, Floats] | None = index.made.get(describe_items)
     if found is None:
-        found = index.made[describe_items] = describe_items(_items(index))
+        items = describe_items(_items(index))
+        found = index.made[describe_items] = items, weigh_items(items, index.language)
     return found
 
 
@@ -497,7 +550,7 @@ def search_across_crates(
     found = [find_candidates(each.index, each.embedder, query, filters) for each in crates]
     lists, places = [], []
     for crate, candidates in zip(crates, found, strict=True):
-        worth = score_candidates(candidates.features, crate.index.language)
+        worth = candidates.scores
         # The same depth for every page: a deeper list would change the order of the first pages.
         best = np.argsort(-worth, kind="stable")[:CRATE_DEPTH].tolist()
         cosines = [_best_cosine(crate, candidates, place) for place in best]

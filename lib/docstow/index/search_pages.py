@@ -481,7 +481,7 @@ def _near_pages(found: _Matches, pages: NDArray[np.int64]) -> Mapping[str, NDArr
     for table, each in zip(found.tables, words, strict=True):
         end = int(np.searchsorted(counted, before + len(table.index)))
         if each is not None:
-            near.append(each.compare(found.terms, (counted[begin:end] - before).tolist()))
+            near.append(each.compare(found.terms, counted[begin:end] - before))
         before, begin = before + len(table.index), end
     return {
         f"{name}_near": np.concatenate([each[name] for each in near])[places]

@@ -33,12 +33,17 @@ INVISIBLE = "invisible"
 _ATOMS = frozenset((int, float, bool, type(None)))
 
 
+def may_hide(text: str) -> bool:
+    """Return whether a text has characters of those that :func:`drop_invisible` drops or weighs."""
+    return not text.isascii() and _FIRST.search(text) is not None
+
+
 def drop_invisible(text: str) -> tuple[str, int]:
     """Return a text without invisible characters, and their number.
 
     Joiners stay where they are spelling or make one emoji of several.
     """
-    if text.isascii() or not _FIRST.search(text):
+    if not may_hide(text):
         return text, 0
     shown = _RUN.sub(_kept, text)
     return shown, len(text) - len(shown)

@@ -36,7 +36,7 @@ from docstow.core.threads import lazy
 from docstow.store.heads import consistently
 from docstow.store.objects import ReadOnlyStore
 from docstow.text.paging import CHARACTERS_PER_TOKEN, count_lines, part
-from docstow.tools.parameters import Parameter, schema, validate, with_package
+from docstow.tools.parameters import Check, Parameter, schema, validate, with_package
 
 if TYPE_CHECKING:
     from docstow.core.visibility import Visibility
@@ -220,6 +220,7 @@ class Toolbox:
         named = [(name, group) for group in self._groups for name in group.names]
         self._by_name = dict(named)
         self._made: dict[str, Tool] = {}
+        self._checks: dict[str, Check] = {}
         if len(self._by_name) < len(named):
             raise ValueError("two tools have the same name")
         if missing := set(self.default_toolsets) - set(self.toolsets):
@@ -303,11 +304,13 @@ class Toolbox:
         answer = Answer()
         try:
             auth.require(tool.scope)
+            if (check := self._checks.get(tool.name)) is None:
+                check = self._checks[tool.name] = Check(tool.parameters)
             if tool.foreign and self._apart is not None:
-                _check(tool, arguments)
+                _check(check, arguments)
                 answer = self._apart(tool.name, arguments)
             else:
-                answer = _run(tool, arguments, dropping=self._dropping)
+                answer = _run(tool, check, arguments, dropping=self._dropping)
             # An answer that cannot be written as JSON is the tool's fault, so it shows here.
             answer.render()
             error = ""
@@ -368,9 +371,9 @@ def _source_of(fields: Mapping[str, Any]) -> str:
     return next(filter(None, found), "")
 
 
-def _run(tool: Tool, arguments: Mapping[str, Any], *, dropping: bool) -> Answer:
+def _run(tool: Tool, check: Check, arguments: Mapping[str, Any], *, dropping: bool) -> Answer:
     """Run a tool; every one of them takes ``consistent`` beside its own arguments."""
-    checked, consistent = _check(tool, arguments)
+    checked, consistent = _check(check, arguments)
     run = partial(_screened, tool, checked, dropping=dropping)
     if not consistent:
         try:
@@ -392,7 +395,8 @@ def _screened(tool: Tool, arguments: Mapping[str, Any], *, dropping: bool) -> An
         found = tool.run(arguments)
         if found.structured is None:
             return replace(found, text=screening.mark_text(found.text))
-        return replace(found, structured=screening.mark(found.structured))
+        shown = screening.mark(found.structured, found.render())
+        return found if shown is found.structured else replace(found, structured=shown)
     with screening.dropping():
         found = tool.run(arguments)
         if found.structured is None:
@@ -403,11 +407,13 @@ def _screened(tool: Tool, arguments: Mapping[str, Any], *, dropping: bool) -> An
         return replace(found, structured=shown)
 
 
-def _check(tool: Tool, arguments: Mapping[str, Any]) -> tuple[dict[str, Any], bool]:
+def _check(check: Check, arguments: Mapping[str, Any]) -> tuple[dict[str, Any], bool]:
     """Return a tool's own arguments, checked, and whether ``consistent`` is wanted."""
-    rest = {name: value for name, value in arguments.items() if name != _CONSISTENT.name}
-    checked = with_package(validate(tool.parameters, rest))
-    wish = {_CONSISTENT.name: arguments[_CONSISTENT.name]} if len(rest) < len(arguments) else {}
+    if _CONSISTENT.name not in arguments:
+        return with_package(check(arguments)), False
+    rest = dict(arguments)
+    wish = {_CONSISTENT.name: rest.pop(_CONSISTENT.name)}
+    checked = with_package(check(rest))
     return checked, bool(validate((_CONSISTENT,), wish)[_CONSISTENT.name])
 
 

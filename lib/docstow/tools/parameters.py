@@ -189,6 +189,41 @@ def _typed(parameter: Parameter, *, brief: bool) -> dict[str, Any]:
     return typed
 
 
+class Check:
+    """The check of what callers send to one tool, as :func:`validate` does it.
+
+    Args:
+        parameters: the tool's.
+    """
+
+    def __init__(self, parameters: Sequence[Parameter]) -> None:
+        self._parameters = parameters
+        self._by_name = {name: each for each in parameters for name in (each.name, *each.aliases)}
+        self._required = {each.name for each in parameters if each.required}
+        self._defaults = {each.name: each.default for each in parameters}
+
+    def __call__(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        """Return a value for every parameter: converted, or its default.
+
+        Raises:
+            InvalidParameter: as :func:`validate` does.
+        """
+        given: dict[str, Any] = {}
+        for name, value in arguments.items():
+            parameter = self._by_name.get(name)
+            if parameter is None or parameter.name in given:
+                # It is refused, or came under two names.
+                return validate(self._parameters, arguments)
+            if value is not None:
+                try:
+                    given[parameter.name] = _accept(parameter, value)
+                except _Refused:
+                    return validate(self._parameters, arguments)
+        if not given.keys() >= self._required:
+            return validate(self._parameters, arguments)
+        return {**self._defaults, **given}
+
+
 def validate(parameters: Sequence[Parameter], arguments: Mapping[str, Any]) -> dict[str, Any]:
     """Check and convert what a caller sent.
 

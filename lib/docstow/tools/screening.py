@@ -12,13 +12,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from hashlib import blake2b
 from itertools import pairwise
+from operator import is_
 from typing import Any, TypeVar
 
 from docstow.core.errors import DocstowError
 from docstow.core.records import dataclass
 from docstow.text.injection import screen
 from docstow.text.injection_rules import INVISIBLE
-from docstow.text.invisible import drop_from_value, drop_invisible
+from docstow.text.invisible import drop_from_value, drop_invisible, may_hide
 from docstow.text.paging import CHARACTERS_PER_TOKEN
 
 _Row = TypeVar("_Row")
@@ -37,12 +38,20 @@ _JUDGED: dict[bytes, tuple[str, ...]] = {}
 _MOST_JUDGED = 50_000
 #: Paragraphs of a page that are named.
 _MOST_PLACES = 10
+#: Types of JSON values without texts, and of values without rows.
+_ATOMS = frozenset((int, float, bool, type(None)))
+_TEXTS_AND_ATOMS = _ATOMS | {str}
 _PARAGRAPH = re.compile(r"(?:[^\n]*\S[^\n]*(?:\n|\Z))+")
 
 
-def mark(value: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return a structured answer whose suspect texts are marked with the reasons."""
-    shown, dropped = drop_from_value(value)
+def mark(value: Mapping[str, Any], written: str) -> Mapping[str, Any]:
+    """Return a structured answer whose suspect texts are marked with the reasons.
+
+    Args:
+        value: the answer; it is returned itself where nothing of it is suspect.
+        written: the same as JSON that escapes no more than it must.
+    """
+    shown, dropped = drop_from_value(value) if may_hide(written) else (value, 0)
     whole = _mark(shown)
     return {**whole, SUSPECT: [*whole.get(SUSPECT, ()), INVISIBLE]} if dropped else whole
 
@@ -70,7 +79,7 @@ def screen_error(error: DocstowError, *, drop: bool) -> None:
     error.message = clean_text(shown["message"]) if drop else shown["message"]
     error.args = (error.message,)
     near = [each for each in shown["suggestions"] if not (drop and is_suspect(each))]
-    error.suggestions = tuple(map(_mark, near))
+    error.suggestions = tuple(dict(_mark(each)) for each in near)
     details = _clean(shown["details"]) if drop else shown["details"]
     error.details = {**details, SUSPECT: list(dict.fromkeys([*details.get(SUSPECT, ()), *why]))}
 
@@ -175,7 +184,11 @@ def _collect(value: Any, texts: list[str], *, deep: bool) -> None:
         texts.append(value)
     elif isinstance(value, dict):
         for name, each in value.items():
-            if name not in _OWN:
+            # Most members are texts, numbers and nothing.
+            if (kind := type(each)) is str:
+                if name not in _OWN:
+                    texts.append(each)
+            elif kind not in _ATOMS and name not in _OWN:
                 if isinstance(each, dict):
                     texts.extend(each)
                 _collect(each, texts, deep=deep)
@@ -250,18 +263,29 @@ def _digest(text: str) -> bytes:
     return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 
-def _mark(row: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a value whose own texts are marked, and the rows within it."""
-    shown = {name: _mark_rows(each) for name, each in row.items()}
+def _mark(row: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return a value whose own texts are marked, and the rows within it; itself if none is."""
+    shown = _mark_members(row)
     why = _reasons(row, deep=False)
     return {**shown, SUSPECT: list(why)} if why else shown
 
 
+def _mark_members(row: Mapping[str, Any]) -> Mapping[str, Any]:
+    marked = {
+        name: shown
+        for name, each in row.items()
+        if type(each) not in _TEXTS_AND_ATOMS and (shown := _mark_rows(each)) is not each
+    }
+    return {**row, **marked} if marked else row
+
+
 def _mark_rows(value: Any) -> Any:
     if isinstance(value, dict):
-        return {name: _mark_rows(each) for name, each in value.items()}
+        return _mark_members(value)
     if isinstance(value, list | tuple):
-        return [_mark(each) if isinstance(each, dict) else each for each in value]
+        shown = [_mark(each) if isinstance(each, dict) else each for each in value]
+        same = type(value) is list and all(map(is_, shown, value))
+        return value if same else shown
     return value
 
 

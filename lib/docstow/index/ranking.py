@@ -408,12 +408,13 @@ def _share(scores: Floats, best: float) -> Floats:
 def _title_features(titles: Sequence[str], terms: frozenset[str]) -> dict[str, Floats]:
     """Return how much of each title the query has: a word that it lacks makes another thing."""
     wider = terms | _related_to(terms)
-    parts = [_title_parts(title) for title in titles]
-    words = np.array([len(each) for each in parts], np.float64)
+    parts = list(map(_title_parts, titles))
+    words = np.fromiter(map(len, parts), np.float64, len(parts))
     counts = np.maximum(words, 1)
     asked, related = np.zeros(len(parts)), np.zeros(len(parts))
-    for place, each in enumerate(parts):
-        if not each.isdisjoint(wider):
+    for place, apart in enumerate(map(wider.isdisjoint, parts)):
+        if not apart:
+            each = parts[place]
             asked[place], related[place] = len(each & terms), len(each & wider)
     return {
         "title_asked": asked / counts,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import field, replace
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
@@ -233,16 +233,16 @@ def read_item(index: Index, row: int) -> ItemPage:
     )
 
 
-def item_page(index: Index, row: int, provenance: Callable[[Document], str]) -> str:
-    """Return the whole page of an item as Markdown.
+def item_page(index: Index, row: int, provenance: str) -> str:
+    """Return the whole page of an item as Markdown; it is kept for the next who asks for it.
 
     Args:
         index: the item's.
         row: the item's.
-        provenance: gives the line that says which version answers and where it comes from.
+        provenance: a line that says which version answers and where it comes from.
     """
-    read = read_item(index, row)
-    return page(read, provenance(read.document))
+    key = (index.snapshot.id, row, provenance)
+    return _shown.get(key, lambda: page(read_item(index, row), provenance))
 
 
 def _namesakes(index: Index, row: int) -> list[tuple[str, str]]:

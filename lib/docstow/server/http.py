@@ -147,6 +147,8 @@ def create_app(
         steps_up=resource is not None,
     )
     routes = serving(protocol, ROUTES)
+    # Routes are tried in their order: what is asked most comes first.
+    app.add_route("/mcp/tools/{name}", routes.tool, methods=["POST"])
     _add_tools(app, "", routes)
     for system, spoken in compat:
         _add_tools(app, system.root, serving(spoken, system.routes))
@@ -154,7 +156,6 @@ def create_app(
     for path in alive:
         app.add_route(path, _say_alive, methods=["GET"])
     app.add_route("/mcp/manifest", routes.manifest, methods=["GET"])
-    app.add_route("/mcp/tools/{name}", routes.tool, methods=["POST"])
     app.add_route("/mcp/resources/versions", routes.versions, methods=["GET"])
     app.add_route("/health", routes.health, methods=["GET"])
     app.add_route("/openapi.json", routes.openapi, methods=["GET"])

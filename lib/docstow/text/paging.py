@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
 
 from docstow.core.records import dataclass
 
@@ -12,9 +14,13 @@ CHARACTERS_PER_TOKEN = 4
 #: Longest info string of a fence that is opened again; a longer one is cut.
 _LONGEST_INFO = 30
 
+#: The lines of so many texts are kept that have no more characters.
+_TEXTS_KEPT, _LONGEST_KEPT = 128, 50_000
+
 # A fenced code block (CommonMark 0.31, section 4.5), in quotes and list items too.
 _OPENING = re.compile(r"([ \t>]*)((?:[-*+]|\d{1,9}[.)])[ \t]+)?(`{3,}(?=[^`\n]*$)|~{3,})[ \t]*(.*)")
 _CLOSING = re.compile(r"[ \t>]*(`{3,}|~{3,})[ \t]*\n?")
+_FENCED_LINE = re.compile(r"^.*(?:```|~~~).*\n?", re.MULTILINE)
 _HEADING = re.compile(r" {0,3}#{1,6}(?:\s|$)")
 
 
@@ -81,22 +87,43 @@ def _find_end(text: str, begin: int, limit: int, fence: _Fence | None) -> int:
     if len(text) - begin <= limit:
         return len(text)
     line_end = block_end = begin
+    kept = not begin and len(text) <= _LONGEST_KEPT
+    lines = _kept_lines(text) if kept else _read_lines(text, begin, fence)
+    for end, fence, ends in lines:
+        if end - begin + (len(fence.closing) if fence else 0) > limit:
+            break
+        line_end = end
+        if ends:
+            block_end = end
+    if line_end - begin < limit // 4:  # the next line is longer than a page
+        return begin + _cut_line(text[begin : begin + limit], fence)
+    whole = block_end > begin and _is_block_within(text, block_end, limit)
+    return block_end if whole or block_end - begin >= limit // 2 else line_end
+
+
+def _read_lines(
+    text: str, begin: int, fence: _Fence | None
+) -> Iterator[tuple[int, _Fence | None, bool]]:
+    """Yield the lines from a place on, where a code block may be open.
+
+    Of each: its end, the code block that is open there, and whether a block ends with it that is no
+    heading: that stays with what follows.
+    """
     place, headed = begin, False
     while place < len(text):
         line = text[place : text.find("\n", place) + 1 or len(text)]
         # The state after a line depends on the whole of it, though a part may begin within it.
         fence = _after(text[text.rfind("\n", 0, place) + 1 : place] + line, fence)
         place += len(line)
-        if place - begin + (len(fence.closing) if fence else 0) > limit:
-            break
-        line_end = place
         headed = headed if not line.strip() else fence is None and bool(_HEADING.match(line))
-        if fence is None and not headed and _ends_block(line, text[place : place + 20]):
-            block_end = place
-    if line_end - begin < limit // 4:  # the next line is longer than a page
-        return begin + _cut_line(text[begin : begin + limit], fence)
-    whole = block_end > begin and _is_block_within(text, block_end, limit)
-    return block_end if whole or block_end - begin >= limit // 2 else line_end
+        ends = fence is None and not headed and _ends_block(line, text[place : place + 20])
+        yield place, fence, ends
+
+
+@lru_cache(_TEXTS_KEPT)
+def _kept_lines(text: str) -> Sequence[tuple[int, _Fence | None, bool]]:
+    """Return the lines of a whole text: the same few texts are cut again, at other places."""
+    return tuple(_read_lines(text, 0, None))
 
 
 def _ends_block(line: str, following: str) -> bool:
@@ -125,11 +152,9 @@ def _cut_line(line: str, fence: _Fence | None) -> int:
 
 def _open_fence(text: str, end: int) -> _Fence | None:
     """Return the code block that is open before a line."""
-    fence, place = None, 0
-    while place < end:
-        following = text.find("\n", place) + 1 or end
-        fence = _after(text[place:following], fence)
-        place = following
+    fence = None
+    for line in _FENCED_LINE.finditer(text, 0, end):
+        fence = _after(line[0], fence)
     return fence
 
 

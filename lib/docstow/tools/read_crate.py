@@ -317,9 +317,9 @@ def open_item(
     index = library.index(stowed.snapshot, PAGE)
     pages: dict[str, str] = {}
     for row in find_items(index, arguments["item_path"]):
-        text = item_page(index, row, lambda document: provenance_line(stowed, document.url))
-        text += _in_the_guide(library, index, row)
         url = str(index.columns["url"][row])
+        text = item_page(index, row, provenance_line(stowed, url))
+        text += _in_the_guide(library, index, row)
         pages[url] = f"{pages[url]}\n---\n\n{text}" if url in pages else text
     return stowed, pages
 

@@ -77,6 +77,16 @@ def test_a_package_of_a_project_and_code_that_uses_it(
     assert (problem.line, problem.name, problem.suggestions) == (3, "sails.hoits", ("sails.hoist",))
 
 
+def test_code_against_a_version_that_the_caller_names(settings: docstow.Settings) -> None:
+    ingest_sample(settings)
+    code = "use stowage::{Hold, Holt};\n"
+    with docstow.open(settings) as docs:
+        report = docs.verify(code, "rust", versions={"stowage": "0.1.0"})
+        other = docs.verify(code, "rust", versions={"another": "0.1.0"})
+    assert [(each.name, each.version) for each in report.problems] == [("stowage::Holt", "0.1.0")]
+    assert not other.problems
+
+
 def test_a_language_that_is_not_known_is_refused(settings: docstow.Settings) -> None:
     with (
         docstow.open(settings) as docs,

@@ -92,9 +92,11 @@ def place(tmp_path: Path) -> Path:
 def environment(place: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
     """Settings that lead to a store of its own and a local docs.rs."""
     upstream = tmp_path_factory.mktemp("docs-rs")
-    for name, version in (("tokio", "1.53.1"), ("serde", "1.0.219"), ("axum", "0.8.4")):
-        (upstream / name / version).mkdir(parents=True)
-        shutil.copyfile(SAMPLE, upstream / name / version / "rustdoc.json.zst")
+    known = {"tokio": ("1.53.1",), "serde": ("1.0.200", "1.0.219"), "axum": ("0.8.4",)}
+    for name, versions in known.items():
+        for version in versions:
+            (upstream / name / version).mkdir(parents=True)
+            shutil.copyfile(SAMPLE, upstream / name / version / "rustdoc.json.zst")
     with DocsRs(upstream) as docs_rs:
         scripts = tmp_path_factory.mktemp("bin")
         (scripts / "docstow").write_text(f'#!/bin/sh\nexec {sys.executable} -m docstow "$@"\n')

@@ -179,20 +179,29 @@ class Docs:
             for hit in hits
         ]
 
-    def verify(self, code: str, language: str, root: str | Path | None = None) -> Report:
+    def verify(
+        self,
+        code: str,
+        language: str,
+        root: str | Path | None = None,
+        *,
+        versions: Mapping[str, str] | None = None,
+    ) -> Report:
         """Check which names and arguments of code exist in the versions that a project uses.
 
         Args:
             code: a file or a part of one.
             language: ``rust``, ``python``, ``typescript`` or ``javascript``.
             root: the project's folder; without it, what is stowed answers.
+            versions: by package, of those that are meant; they need not be installed.
 
         Raises:
             InvalidParameter: there is no such language.
         """
         opened = self._opened if root is None else self._open(Path(root))
+        wanted = {"versions": dict(versions)} if versions else {}
         try:
-            return _verify(opened, {"code": code, "language": language, "all": True})
+            return _verify(opened, {"code": code, "language": language, "all": True, **wanted})
         finally:
             if opened is not self._opened:
                 opened.close()

@@ -19,12 +19,13 @@ from docstow import Docs
 from docstow.core.settings import Settings
 from docstow.languages.rust import check
 from docstow.languages.rust.check import (
+    calls,
     chains,
-    crate_items,
     documented,
     expressions,
     own_items,
     resolver,
+    undocumented,
 )
 from evaluation import programs
 from servers.docs_rs import DocsRs
@@ -67,12 +68,12 @@ PARTS: Mapping[str, list[_Change]] = {
     "arguments of println! and the like": [(check._Checker, "_arguments", lambda *_: False)],
     "paths in other macros": [(check._Checker, "_tokens", _nothing)],
     "attributes and derives": [(check._Checker, "_attribute", _nothing)],
-    "numbers of arguments": [(check._Calls, "_arity", _nothing)],
-    "bounds of type parameters": [(check._Calls, "_by_bound", _nothing)],
-    "fields that are read": [(check._Calls, "field", _nothing)],
-    "fields of literals": [(check._Calls, "literal", _nothing)],
+    "numbers of arguments": [(calls.Calls, "_arity", _nothing)],
+    "bounds of type parameters": [(calls.Calls, "_by_bound", _nothing)],
+    "fields that are read": [(calls.Calls, "field", _nothing)],
+    "fields of literals": [(calls.Calls, "literal", _nothing)],
     "what docs leave out": [
-        (crate_items._Undocumented, "may_have", lambda *_: False),
+        (undocumented.Undocumented, "may_have", lambda *_: False),
     ],
 }
 

@@ -10,6 +10,10 @@ Names of other crates are not counted, whose stowed versions are not those of th
 ``DIR`` has ``CRATE/VERSION`` with rustdoc JSON; crates of more than 400 KB are left out::
 
     PYTHONPATH=tests:tests/support python -m evaluation.real_files rust DIR --cache CACHE
+
+With ``--sources`` they are files of packages instead, unpacked as ``SOURCES/NAME-VERSION`` with a
+``Cargo.toml``: those that name a crate which ``DIR`` has in a version that their package takes.
+Other crates are not judged there, and Rust's own library always is.
 """
 
 from __future__ import annotations
@@ -19,13 +23,16 @@ import json
 import re
 import sys
 import time
-from collections.abc import Iterator
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 from docstow import Docs
 from docstow.core.errors import DocstowError
 from docstow.core.settings import Settings
-from docstow.core.versions import Version
+from docstow.core.versions import Requirement, Version
+from docstow.languages.shared.findings import Finding
 
 _ENDINGS = {
     "python": (".py",),
@@ -42,7 +49,7 @@ _LARGEST = 100_000
 _LONGEST_LINE = 2_000
 
 
-def choose(root: Path, language: str, count: int) -> list[Path]:
+def choose_files(root: Path, language: str, count: int) -> list[Path]:
     """Return files of installed packages that somebody wrote, evenly chosen."""
     folder = root / ("node_modules" if language != "python" else ".venv")
     found = sorted(
@@ -91,8 +98,6 @@ def docs_examples(rustdoc: Path) -> Iterator[str]:
 
 def rust_alarms(options: argparse.Namespace) -> int:
     """Stow crates, check examples of their docs, evenly chosen, and print each alarm."""
-    from servers.docs_rs import DocsRs
-
     found = options.root.glob("*/*/rustdoc*.json.zst")
     newest = sorted(found, key=lambda each: Version.parse(each.parent.name))
     rustdocs = {each.parents[1].name: each for each in newest}
@@ -100,6 +105,83 @@ def rust_alarms(options: argparse.Namespace) -> int:
     chosen = [*rustdocs][:: max(1, len(rustdocs) // options.crates)][: options.crates]
     each_has = max(1, options.files // len(chosen))
     wrong = total = 0
+    with _stowing(options) as docs:
+        for name in chosen:
+            try:
+                docs.crate(name)
+            except DocstowError as error:
+                print(f"REFUSED {name}: {error}", flush=True)
+        for name in chosen:
+            codes = [*dict.fromkeys(docs_examples(rustdocs[name]))]
+            for code in codes[:: max(1, len(codes) // each_has)][:each_has]:
+                found = docs.verify(code, "rust").findings
+                said = [each for each in found if each.package in {name, "std"}]
+                total, wrong = total + 1, wrong + _tell(name, code, said)
+    print(f"rust: alarms in {wrong} of {total} examples of {len(chosen)} crates")
+    return 1 if wrong else 0
+
+
+def source_alarms(options: argparse.Namespace) -> int:
+    """Check files of crates' sources, evenly chosen, and print each alarm."""
+    stowed = {
+        each.name.replace("-", "_"): (each.name, [version.name for version in each.iterdir()])
+        for each in options.root.iterdir()
+        if each.is_dir()
+    }
+    files = [*_sources(options.sources, stowed)]
+    files = files[:: max(1, len(files) // options.files)][: options.files]
+    wrong = 0
+    with _stowing(options) as docs:
+        for file, versions in files:
+            code = file.read_text("utf-8")
+            said = docs.verify(code, "rust", versions=versions).findings
+            wrong += _tell(str(file.relative_to(options.sources)), code, said)
+    packages = {file.relative_to(options.sources).parts[0] for file, _ in files}
+    print(f"rust: alarms in {wrong} of {len(files)} files of {len(packages)} packages")
+    return 1 if wrong else 0
+
+
+def _sources(
+    folder: Path, stowed: Mapping[str, tuple[str, Sequence[str]]]
+) -> Iterator[tuple[Path, dict[str, str]]]:
+    """Yield files that name stowed crates, with the versions of these that their package takes."""
+    for manifest in sorted(folder.glob("*/Cargo.toml")):
+        versions = {
+            stowed[name][0]: version
+            for name, wanted in _dependencies(manifest)
+            if name in stowed and (version := _newest(wanted, stowed[name][1]))
+        }
+        named = re.compile(rf"\b(?:{'|'.join(versions).replace('-', '_')})::") if versions else None
+        for file in sorted(manifest.parent.rglob("*.rs")):
+            if named and file.stat().st_size <= _LARGEST and named.search(file.read_text("utf-8")):
+                yield file, versions
+
+
+def _newest(wanted: str, versions: Iterable[str]) -> str:
+    """Return the newest of versions that a manifest's requirement takes; empty where none is."""
+    requirement = Requirement.parse(wanted)
+    fitting = [each for each in map(Version.parse, versions) if requirement.matches(each)]
+    return str(max(fitting)) if fitting else ""
+
+
+def _dependencies(manifest: Path) -> Iterator[tuple[str, str]]:
+    """Yield what a package depends on: names as code has them, and requirements."""
+    read = tomllib.loads(manifest.read_text("utf-8"))
+    package = read["package"]
+    yield package["name"].replace("-", "_"), f"={package['version']}"
+    for each in (read, *read.get("target", {}).values()):
+        for kind in ("dependencies", "dev-dependencies", "build-dependencies"):
+            for name, given in each.get(kind, {}).items():
+                facts = given if isinstance(given, dict) else {"version": given}
+                if facts.get("package", name) == name and "version" in facts:
+                    yield name.replace("-", "_"), facts["version"]
+
+
+@contextmanager
+def _stowing(options: argparse.Namespace) -> Iterator[Docs]:
+    """Provide documentation that is stowed from the crates of a folder when it is asked for."""
+    from servers.docs_rs import DocsRs
+
     with DocsRs(options.root) as upstream:
         settings = Settings(
             store=f"{options.cache}/store",
@@ -110,28 +192,16 @@ def rust_alarms(options: argparse.Namespace) -> int:
             wait_s=120,
         )
         with Docs(settings) as docs:
-            for name in chosen:
-                try:
-                    docs.crate(name)
-                except DocstowError as error:
-                    print(f"REFUSED {name}: {error}", flush=True)
-            for name in chosen:
-                codes = [*dict.fromkeys(docs_examples(rustdocs[name]))]
-                for code in codes[:: max(1, len(codes) // each_has)][:each_has]:
-                    said = [
-                        each
-                        for each in docs.verify(code, "rust").findings
-                        if each.status in {"unknown", "wrong_argument"}
-                        and each.package in {name, "std"}
-                    ]
-                    total, wrong = total + 1, wrong + bool(said)
-                    for each in said:
-                        line = code.split("\n")[each.line - 1].strip()
-                        print(
-                            f"{name}:{each.line}: {each.message or each.name} | {line}", flush=True
-                        )
-    print(f"rust: alarms in {wrong} of {total} examples of {len(chosen)} crates")
-    return 1 if wrong else 0
+            yield docs
+
+
+def _tell(name: str, code: str, findings: Iterable[Finding]) -> bool:
+    """Print what is said to be wrong in a piece of Rust code; tell whether anything is."""
+    said = [each for each in findings if each.status in {"unknown", "wrong_argument"}]
+    for each in said:
+        line = code.split("\n")[each.line - 1].strip()
+        print(f"{name}:{each.line}: {each.message or each.name} | {line}", flush=True)
+    return bool(said)
 
 
 def main() -> int:
@@ -143,13 +213,14 @@ def main() -> int:
     parser.add_argument("--cache", default="", help="folder of the local cache")
     parser.add_argument("--engines", default="none", help="folder of the engines, or none")
     parser.add_argument("--crates", type=int, default=100)
+    parser.add_argument("--sources", type=Path, help="folder of unpacked crates")
     options = parser.parse_args()
     if options.language == "rust":
-        return rust_alarms(options)
+        return source_alarms(options) if options.sources else rust_alarms(options)
     settings = Settings(
         root=(str(options.root),), offline=True, cache=options.cache, engines=options.engines
     )
-    files = choose(options.root, options.language, options.files)
+    files = choose_files(options.root, options.language, options.files)
     wrong = total = 0
     began = time.process_time()
     with Docs(settings) as docs:

@@ -6,7 +6,7 @@ import tomllib
 
 import pytest
 
-from docstow.index.render import Package
+from docstow.index.item_facts import Package
 
 TOKIO = Package("tokio", "1.53.2", {"default": ["io"], "io": ["bytes"], "bytes": [], "rt": []})
 

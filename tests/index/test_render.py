@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from docstow.core.model import Document
-from docstow.index.render import ItemPage, Member, Package, Traits, page
+from docstow.index.item_facts import Package
+from docstow.index.item_page import ItemPage, Member, Traits
+from docstow.index.render import page
 
 DOCUMENT = Document(
     path="stowage::Hold",

@@ -47,7 +47,10 @@ def run() -> None:
     The interpreter is not taken apart: that takes time, and native libraries tell the terminal what
     of theirs is still there then.
     """
-    status = main()
+    try:
+        status = main()
+    except SystemExit as left:  # what argparse refuses
+        status = left.code if isinstance(left.code, int) else 1
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(OSError):
             stream.flush()

@@ -173,7 +173,7 @@ def _is_told(description: str, summary: str) -> bool:
 
 def _install_line(snapshot: Snapshot, language: Language) -> str:
     """Return how a project asks for the package: a manifest's line or a command; perhaps none."""
-    from docstow.index.render import Package
+    from docstow.index.item_facts import Package
 
     if language.packaged:
         name, version = snapshot.revision.source.name, snapshot.revision.version

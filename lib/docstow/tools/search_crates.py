@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from docstow import languages
 from docstow.core.errors import InvalidParameter
-from docstow.index.render import HEADINGS, item_docs
+from docstow.index.item_page import HEADINGS
+from docstow.index.render import item_docs
 from docstow.library import ALL, EXAMPLES, OUTLINE, RANKED
 from docstow.text.chunking import plain, sentences
 from docstow.text.paging import CHARACTERS_PER_TOKEN

@@ -13,7 +13,7 @@ from starlette.responses import RedirectResponse, Response
 from docstow import languages
 from docstow.core.errors import DocstowError
 from docstow.core.model import MENTIONS
-from docstow.index.render import HEADINGS
+from docstow.index.item_page import HEADINGS
 from docstow.library import PAGE
 from docstow.server.web import addresses, implementations, members, std_links
 from docstow.server.web.markdown import Heading, Rendered
@@ -23,8 +23,8 @@ from docstow.tools import caveats
 from docstow.tools.parameters import find_stowed
 
 if TYPE_CHECKING:
+    from docstow.index.item_page import ItemPage
     from docstow.index.loaded import Index
-    from docstow.index.render import ItemPage
     from docstow.library import ResolvedVersion
     from docstow.server.web.visit import Visit
 
@@ -222,7 +222,7 @@ def item(visit: Visit) -> Response:
 
 
 def _read(index: Index, row: int) -> ItemPage:
-    from docstow.index.render import read_item
+    from docstow.index.item_page import read_item
 
     return read_item(index, row)
 

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from docstow.index.render import HEADINGS
+from docstow.index.item_page import HEADINGS
 from docstow.server.web.markdown import Heading
 
 if TYPE_CHECKING:
+    from docstow.index.item_page import ItemPage, Member
     from docstow.index.loaded import Index
-    from docstow.index.render import ItemPage, Member
 
 #: Kinds that are parts of one item; what is none of them stands in a module or package.
 _PARTS = frozenset(

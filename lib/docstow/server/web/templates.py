@@ -12,7 +12,7 @@ from jinja2 import Environment, FileSystemLoader
 from markupsafe import Markup
 from starlette.responses import HTMLResponse, Response
 
-from docstow.index.render import HEADINGS
+from docstow.index.item_page import HEADINGS
 from docstow.server.web import addresses, markdown
 from docstow.server.web.visit import Visit
 

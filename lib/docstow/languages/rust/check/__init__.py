@@ -7,47 +7,37 @@ from collections import ChainMap
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from docstow.languages.rust.check.crate_items import FUNCTIONS, Crates, Found, standard
-from docstow.languages.rust.check.expressions import SCOPES, Expressions, item_of
+from docstow.languages.rust.check.calls import Calls
+from docstow.languages.rust.check.crate_items import Crates, standard
+from docstow.languages.rust.check.expressions import SCOPES, Expressions
 from docstow.languages.rust.check.own_items import OwnItems
-from docstow.languages.rust.check.paths import NOT_CHECKED, Answer, Paths
+from docstow.languages.rust.check.paths import MISSPELT, NOT_CHECKED, Answer, Paths
 from docstow.languages.rust.check.patterns import bind, bind_closure, bind_let
+from docstow.languages.rust.check.report import Report
 from docstow.languages.rust.check.resolver import Resolver
 from docstow.languages.rust.check.scope import (
     LOCAL_ROOTS,
     Scope,
     Segments,
-    name_of,
     parse,
     read_scope,
-    segments,
     text_of,
     token_paths,
 )
-from docstow.languages.rust.check.std import DERIVES, KNOWN, STANDARD, is_standard
-from docstow.languages.rust.check.types import (
-    FUTURE,
-    Type,
-    Variables,
-    VariableScopes,
-    parse_signature,
-)
-from docstow.languages.shared.findings import MOST, Finding, Verdict, nearest, sort_findings
+from docstow.languages.rust.check.std import DERIVES, KNOWN, STANDARD
+from docstow.languages.rust.check.types import VariableScopes
+from docstow.languages.shared.findings import Finding, Verdict, nearest, sort_findings
 from docstow.languages.shared.likeness import name_similarity
 
 if TYPE_CHECKING:
-    from tree_sitter import Node, Point, Tree
+    from tree_sitter import Node, Tree
 
 #: Kinds whose items have no members.
 _VALUES = frozenset({"function", "macro", "attribute_macro", "derive_macro", "constant"})
 _BARE_IN_TEXT = re.compile(r"(?<![\w:])([A-Z]\w*)(?![\w:])")
-#: Bare names that are as alike as this are the same one, misspelt.
-_MISSPELT = 85.0
 _PATHS_IN_TEXT = re.compile(r"\b[a-z_][\w]*(?:::\w+)+")
 #: Code that is nested more deeply is not checked.
 _DEEPEST = 300
-#: Names that come near one, among which are methods.
-_MOST_LOOKED = 9
 #: Macros that bind the variables in them again, to other types.
 _REBINDING = frozenset({"pin", "pin_mut", "stack_pin"})
 #: Macros whose arguments are expressions.
@@ -111,12 +101,12 @@ def _no_trait(_: str) -> bool:
 
 class _Checker:
     def __init__(self, scope: Scope, crates: Crates, own: OwnItems) -> None:
-        self.report = _Report()
+        self.report = Report()
         self._scope = scope
         self._paths = Paths(crates)
         self._resolver = Resolver(scope, self._paths)
         self._expressions = Expressions(self._resolver, self._paths, own, bind_closure)
-        self._calls = _Calls(self._resolver, self._expressions, self._paths, self.report)
+        self._calls = Calls(self._resolver, self._expressions, self._paths, self.report)
         self._kept: list[Tree] = []  # nodes are told apart by their places in memory
 
     def check_imports(self) -> None:
@@ -227,14 +217,14 @@ class _Checker:
                     self._check(absolute, node)
 
     def _derived(self, name: str, node: Node) -> None:
-        """_Report a derive macro that is not in scope where one that is spelt alike is."""
+        """Report a derive macro that is not in scope where one that is spelt alike is."""
         defined = name in DERIVES or self._resolver.is_defined(name)
         if defined or self._scope.globs or not self._paths.may_explain():
             return
         brought = DERIVES | self._scope.imports.keys()
         alike = [each for each in brought if abs(len(each) - len(name)) <= 1]
         for best in nearest(name, sorted(alike), most=1):
-            if name_similarity(name, best) >= _MISSPELT:
+            if name_similarity(name, best) >= MISSPELT:
                 (path, *_) = self._scope.imports.get(best, {(best,)})
                 suggestion = "::".join(path)
                 message = f"no derive macro {name} is in view; did you mean {suggestion}?"
@@ -285,238 +275,3 @@ class _Checker:
                     self.walk(each, variables, depth + 1)
         self.report.place = outer
         return True
-
-
-class _Calls:
-    """Checks what is called and built in one piece of code.
-
-    Args:
-        resolver: resolves its names.
-        expressions: the types of its expressions.
-        paths: looks up its paths.
-        report: where findings go.
-    """
-
-    def __init__(
-        self,
-        resolver: Resolver,
-        expressions: Expressions,
-        paths: Paths,
-        report: _Report,
-    ) -> None:
-        self._resolver = resolver
-        self._expressions = expressions
-        self._paths = paths
-        self._report = report
-
-    def call(self, node: Node, variables: Variables) -> None:
-        """Check a method, or the count of arguments of a function."""
-        function = node.child_by_field_name("function")
-        arguments = node.child_by_field_name("arguments")
-        if function is None or arguments is None or node.has_error:
-            return
-        given = sum(
-            "comment" not in each.type and each.type != "attribute_item"
-            for each in arguments.named_children
-        )
-        if function.type == "generic_function":
-            function = function.child_by_field_name("function") or function
-        if function.type == "field_expression":
-            self._method(function, given, variables)
-            return
-        absolute = self._resolver.resolve_node(function)
-        if absolute is None:
-            return
-        found = self._paths.look_up(absolute).found
-        if len(found) == 1 and found[0].kind in FUNCTIONS:
-            self._arity(found[0], given, function, by_path=True)
-
-    def _arity(self, found: Found, given: int, node: Node, *, by_path: bool) -> None:
-        signature = parse_signature(found.signature)
-        if signature is None or signature.arity is None:
-            return
-        if not (by_path or signature.takes_self):
-            return
-        wanted = signature.arity + (by_path and signature.takes_self)
-        if given == wanted or self._paths.members.ambiguous(found):
-            return
-        name = found.path.rpartition("::")[2]
-        if not by_path and self._resolver.may_bring(name) and found != self._resolver.brought(name):
-            return  # a trait in scope may have one of the same name
-        message = f"{found.path} takes {wanted} argument{'s' * (wanted != 1)}, not {given}"
-        if not is_standard(found.path):  # signatures of the standard library have no names
-            message += f": {' '.join(found.signature.split())}"
-        answer = Answer("wrong_argument", (found,), message, names=found.names)
-        self._report.add(node, found.path, answer)
-
-    def _method(self, function: Node, given: int, variables: Variables) -> None:
-        value, field = function.child_by_field_name("value"), function.child_by_field_name("field")
-        if value is None or field is None or field.type != "field_identifier":
-            return
-        owner, name = self._expressions.type_of(value, variables), name_of(field)
-        item = item_of(owner) if owner is not None and owner.name != FUTURE else None
-        if owner is not None and item is None:
-            self._by_bound(owner, name, field, given)
-        if owner is None or item is None:
-            return
-        whole = f"{owner.name}::{name}"
-        found = self._expressions.method(owner, name)
-        if found is not None:
-            answer = self._paths.look_up(tuple(found.path.split("::")))
-            self._report.add(field, whole, answer)
-            if not owner.through:
-                self._arity(found, given, field, by_path=False)
-        else:
-            answer = Answer("not_checked", names=item.names)
-            if self._absent(owner, item, name):
-                unknown = self._unknown(item, name, whole)
-                # Statements alone may lack the import of a trait that extends a common type.
-                doubt = is_standard(item.path) and not self._resolver.complete
-                answer = answer if doubt and not unknown.suggestions else unknown
-            self._report.add(field, whole, answer)
-
-    def _by_bound(self, owner: Type, name: str, field: Node, given: int) -> None:
-        """Check a method of a value of which a trait is known."""
-        item = self._paths.members.trait_of(owner.name, owner.crate)
-        if item is None or owner.through:
-            return
-        whole = f"{item.path}::{name}"
-        found = [each for each in item.names.find(whole) if each.kind == "method"]
-        if found:
-            self._report.add(field, whole, self._paths.look_up(tuple(whole.split("::"))))
-            self._arity(found[0], given, field, by_path=False)
-        elif not self._resolver.may_bring(name) and self._paths.members.trait_lacks(item, name):
-            unknown = self._unknown(item, name, whole)
-            near = unknown.suggestions[0].rpartition("::")[2] if unknown.suggestions else ""
-            # Code without any import may lack that of a trait that extends iterators.
-            if self._resolver.imports_some or name_similarity(name, near) >= _MISSPELT:
-                self._report.add(field, whole, unknown)
-
-    def field(self, node: Node, variables: Variables) -> None:
-        """Check a field that is read or written."""
-        value, field = node.child_by_field_name("value"), node.child_by_field_name("field")
-        called = node.parent is not None and node.parent.type in {
-            "call_expression",
-            "generic_function",
-        }
-        if value is None or field is None or field.type != "field_identifier" or node.has_error:
-            return
-        if (
-            called
-            and node.parent is not None
-            and node.parent.child_by_field_name("function") == node
-        ):
-            return
-        owner, name = self._expressions.type_of(value, variables), name_of(field)
-        item = item_of(owner) if owner is not None and owner.name != FUTURE else None
-        if owner is None or item is None or item.kind != "struct":
-            return
-        whole = f"{item.path}::{name}"
-        if (found := self._expressions.member(owner, name)) is not None:
-            self._report.add(field, whole, Answer("ok", (found,), names=found.names))
-        elif self._paths.members.lacks_field(item, name) and not owner.through:
-            fields = [each.path for each in item.names.members(item.path) if each.kind == "field"]
-            self._report.add(field, whole, self._no_field(item, name, whole, fields))
-
-    def _no_field(self, item: Found, name: str, whole: str, fields: Sequence[str]) -> Answer:
-        suggestions = nearest(name, fields, filled=True) if self._paths.may_explain() else ()
-        message = self._paths.explain(item, f"field {name}", whole, suggestions)
-        return Answer("unknown", (), message, suggestions, item.names, item.path)
-
-    def _absent(self, owner: Type, item: Found, name: str) -> bool:
-        """Tell whether it is certain that a value has no method of a name."""
-        if self._resolver.may_bring(name) or not self._paths.members.lacks(item, name):
-            return False
-        pointer = self._paths.look_up(tuple(owner.through.split("::"))).found
-        return not any(each.names.find(f"{each.path}::{name}") for each in pointer)
-
-    def _unknown(self, item: Found, name: str, whole: str) -> Answer:
-        may = self._paths.may_explain()
-        near = self._paths.members.suggest(item, name, most=_MOST_LOOKED) if may else ()
-        suggestions = tuple(each for each in near if self._is_method(each))[:MOST]
-        message = self._paths.explain(item, name, whole, suggestions)
-        return Answer("unknown", (), message, suggestions, item.names, item.path)
-
-    def _is_method(self, path: str) -> bool:
-        found = self._paths.look_up(tuple(path.split("::"))).found
-        parsed = [parse_signature(each.signature) for each in found if each.kind == "method"]
-        return any(each is None or each.takes_self for each in parsed)
-
-    def literal(self, node: Node) -> None:
-        """Check the fields of ``Type { field: value }``, where all of the type's are public."""
-        name, body = node.child_by_field_name("name"), node.child_by_field_name("body")
-        if name is None or segments(name) is None or body is None or node.has_error:
-            return
-        absolute = self._resolver.resolve_node(name)
-        found = self._paths.look_up(absolute).found if absolute is not None else ()
-        if len(found) != 1 or found[0].kind not in {"struct", "variant"}:
-            return
-        owner = found[0]
-        fields = [each.path for each in owner.names.members(owner.path) if each.kind == "field"]
-        if not fields or "private" in owner.signature or "/*" in owner.signature:
-            return
-        known = frozenset(fields)
-        for each in body.named_children:
-            label = each.child_by_field_name("field") or each.child_by_field_name("name")
-            if each.type == "shorthand_field_initializer":
-                label = each.named_children[-1]
-            if label is None or label.type not in {"field_identifier", "identifier"}:
-                continue
-            field = name_of(label)
-            whole = f"{owner.path}::{field}"
-            if whole in known or owner.names.undocumented.may_have(owner.path, field):
-                continue
-            self._report.add(label, whole, self._no_field(owner, field, whole, fields))
-
-
-class _Report:
-    """The findings of one piece of code."""
-
-    def __init__(self) -> None:
-        self._findings: list[Finding] = []
-        self._missing: dict[str, None] = {}
-        self._features: dict[str, dict[str, None]] = {}
-        #: The row and column of the code at which the text begins that is checked now.
-        self.place = (0, 0)
-
-    def at(self, point: Point, further: int = 0) -> tuple[int, int]:
-        """Return the row and column of the code that are meant by those of the text."""
-        row, column = self.place
-        return row + point.row, point.column + further + (0 if point.row else column)
-
-    def verdict(self) -> Verdict:
-        """Return all that was added."""
-        features = {name: tuple(used) for name, used in self._features.items()}
-        return Verdict(sort_findings(self._findings), tuple(self._missing), features)
-
-    def add_missing(self, node: Node, name: str, crate: str) -> None:
-        """Add a name of a crate of which no version is stored."""
-        self._missing.setdefault(crate)
-        self.add(node, name, Answer("not_checked"))
-
-    def add(self, node: Node, name: str, answer: Answer) -> None:
-        """Add the answer for a name."""
-        message = answer.message
-        for found in answer.found[:1]:
-            used = self._features.setdefault(found.names.package, {})
-            needed = found.names.index.features(found.row)
-            used.update(dict.fromkeys(needed))
-            extra = [
-                each for each in needed if each not in found.names.undocumented.default_features
-            ]
-            if extra and answer.status == "ok":
-                message = f"needs feature{'s' * (len(extra) > 1)} {', '.join(extra)}"
-        row, column = self.at(node.start_point)
-        self._findings.append(
-            Finding(
-                line=row + 1,
-                column=column + 1,
-                name=name,
-                status=answer.status,
-                message=message,
-                suggestions=answer.suggestions,
-                path=answer.found[0].path if answer.found else answer.looked_in,
-                package=answer.names.package if answer.names else "",
-                version=answer.names.version if answer.names else "",
-            )
-        )

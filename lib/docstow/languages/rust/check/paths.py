@@ -1,15 +1,12 @@
-"""Look up absolute Rust paths and members of types, and explain those that do not exist."""
+"""Look up absolute Rust paths, and explain those that do not exist."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 
 from docstow.core.versions import Version
-from docstow.index.signatures.parser import parse_declaration
-from docstow.index.signatures.syntax import BadSignature, Kind
 from docstow.languages.rust.check.crate_items import (
     OPAQUE,
     TYPES,
@@ -18,41 +15,20 @@ from docstow.languages.rust.check.crate_items import (
     Found,
     standard,
 )
+from docstow.languages.rust.check.members import Members
 from docstow.languages.rust.check.scope import Segments
-from docstow.languages.rust.check.std import (
-    ARRAY,
-    PRELUDE,
-    SLICE,
-    STANDARD,
-    is_standard,
-    members_of_any_value,
-    standard_types,
-    std_traits,
-)
-from docstow.languages.shared.findings import MOST, Status, advice, nearest
+from docstow.languages.rust.check.std import STANDARD, is_standard, standard_types
+from docstow.languages.shared.findings import Status, advice
 from docstow.languages.shared.likeness import name_similarity
 
 ByTrait = Callable[[str], bool]
 _MOST_HOPS = 4
 #: So many absent names of one piece of code are searched for elsewhere; nobody reads more.
 MOST_EXPLAINED = 100
+#: Names that are as alike as this are the same one, misspelt.
+MISSPELT = 85.0
 _ALIAS = re.compile(r"pub type \w+(?:<.*?>)? = (\w+)(<.*>)?;")
 _PARAMETERS = re.compile(r"pub (?:struct|enum|union) \w+<([^>]*)>")
-_MOST_DEREFS = 4
-#: Crates whose traits bring methods to the types of others.
-_COMMON_TRAITS = frozenset({"rand_core", "bytes", "digest", "futures_core", "http_body", "tokio"})
-_ITERATOR = "std::iter::Iterator"
-#: Traits that iterators of the library may have too, and methods that some of them have.
-_ITERATING = ("Iterator", "DoubleEndedIterator", "ExactSizeIterator", "Read", "BufRead")
-_OF_ITERATORS = frozenset(
-    {
-        *("as_slice", "as_mut_slice", "as_str", "peek", "peek_mut", "next_if", "next_if_eq"),
-        *("remainder", "into_inner", "offset", "keep_rest", "is_empty", "contains", "start", "end"),
-        *("as_path", "into_slice", "next_if_map", "into_remainder", "as_mut_str", "extend", "push"),
-    }
-)
-#: Inherent methods of ``dyn Any`` and ``dyn Error``.
-_OF_OBJECTS = frozenset({"is", "downcast", "downcast_ref", "downcast_mut", "sources"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -315,198 +291,3 @@ def _as_reexported(answer: Answer, target: str, here: str) -> Answer:
 
 def _older(one: CrateNames, other: CrateNames) -> bool:
     return Version.parse(one.version) < Version.parse(other.version)
-
-
-class Members:
-    """The members of types.
-
-    Args:
-        crates: where crates are found.
-    """
-
-    def __init__(self, crates: Crates) -> None:
-        self._crates = crates
-
-    def method(self, owner: Found, name: str) -> Found | None:
-        """Return a method of a type, of what it dereferences to, or of a trait in the prelude."""
-        for each in self._deref_chain(owner):
-            if each is None:
-                return None
-            found = [
-                member
-                for member in each.names.find(f"{each.path}::{name}")
-                if member.kind == "method" and member.parent == each.path
-            ]
-            if found:
-                return found[0] if len(found) == 1 else None
-            if (brought := self._brought(each, name)) is not None:
-                return brought
-        return None
-
-    def has_no_own(self, owner: Found, name: str) -> bool:
-        """Tell whether it is certain that only a trait can bring a method to a type."""
-        return all(
-            each is not None
-            and not each.names.undocumented.may_have(each.path, name)
-            and not each.names.find(f"{each.path}::{name}")
-            for each in self._deref_chain(owner)
-        )
-
-    def _brought(self, owner: Found, name: str) -> Found | None:
-        """Return a method that a trait of the prelude brings to a type of the standard library."""
-        if not is_standard(owner.path):
-            return None
-        for trait in owner.names.traits(owner.path):
-            last = trait.rpartition("::")[2]
-            if last in PRELUDE and name in std_traits()[last]:
-                found = standard().find(f"std::iter::{last}::{name}")
-                return found[0] if found else None
-        return None
-
-    def ambiguous(self, found: Found) -> bool:
-        """Tell whether a path has several meanings: a trait brings a member of that name too."""
-        return len(found.names.find(found.path)) > 1
-
-    def lacks(self, owner: Found, name: str, *, by_path: bool = False) -> bool:
-        """Tell whether it is certain that a type has no member of a name, traits in scope aside.
-
-        Traits that it has count whether or not code has them in scope: imports may be missing.
-        What it dereferences to has no part in ``Type::name``, ``by_path``.
-        """
-        if owner.kind not in TYPES or name in members_of_any_value():
-            return False  # supertraits, and what is implemented for whatever has a trait
-        objects = [each for each in owner.names.derefs(owner.path) if each.startswith("dyn ")]
-        if objects and not by_path:
-            if any(_object_may_have(each, name) for each in objects):
-                return False
-            by_path = True
-        for each in [owner] if by_path else self._deref_chain(owner):
-            if each is None or each.names.undocumented.may_have(each.path, name):
-                return False
-            if each.names.find(f"{each.path}::{name}"):
-                return False
-            traits = each.names.traits(each.path)
-            if not traits and any(name in std_traits()[trait] for trait in PRELUDE):
-                return False
-            if any(each.names.trait_has(trait, name, self._crates) for trait in traits):
-                return False
-        return True
-
-    def lacks_field(self, owner: Found, name: str) -> bool:
-        """Tell whether it is certain that a struct has no field of a name that others may use."""
-        for each in self._deref_chain(owner):
-            if each is None or each.names.undocumented.may_have(each.path, name):
-                return False
-            if each.names.find(f"{each.path}::{name}") or is_standard(each.path):
-                return False
-        return True
-
-    def trait_of(self, path: str, names: CrateNames | None) -> Found | None:
-        """Return the trait at a path."""
-        found = names.find(path) if names is not None else ()
-        return found[0] if len(found) == 1 and found[0].kind == "trait" else None
-
-    def trait_lacks(self, trait: Found, name: str) -> bool:
-        """Tell whether it is certain that no value has a member by a trait or what it demands."""
-        if name in members_of_any_value() or name == "to_string":
-            return False
-        if trait.path == _ITERATOR:
-            return not any(name in std_traits()[each] for each in _ITERATING) and (
-                name not in _OF_ITERATORS
-            )
-        pending, seen = [trait], {trait.path}
-        while pending:
-            each = pending.pop()
-            if each.names.undocumented.may_have(each.path, name):
-                return False
-            if name in each.names.titles_below(each.path):
-                return False
-            for above in supertraits(each.signature):
-                last = above.rpartition("::")[2]
-                paths = each.names.types_by_title.get(last, ())
-                found = each.names.find(paths[0]) if len(paths) == 1 else ()
-                if len(found) == 1 and found[0].kind == "trait":
-                    pending += found if found[0].path not in seen else ()
-                    seen.add(found[0].path)
-                elif last not in std_traits() or paths or name in std_traits()[last]:
-                    return False
-        return True
-
-    def suggest(self, owner: Found, name: str, *, most: int = MOST) -> tuple[str, ...]:
-        """Return paths of the members of a type that come near a name."""
-        own: list[str] = []
-        others: list[str] = []
-        told: dict[str, str] = {}
-        for each in self._deref_chain(owner):
-            if each is not None:
-                members = each.names.members(each.path)
-                own += [member.path for member in members if member.recommended]
-                told |= {member.path: member.summary for member in members}
-                own += each.names.aliases_below(each.path)
-                for trait in each.names.traits(each.path):
-                    brought = self._members_of(trait, each.names)
-                    own += [member.path for member in brought if member.recommended]
-                    told |= {member.path: member.summary for member in brought}
-                traits = {path.rpartition("::")[2] for path in each.names.traits(each.path)}
-                if "Iterator" in traits:
-                    members = standard().members("std::iter::Iterator")
-                    others += [member.path for member in members if member.recommended]
-        # What is not imported may bring any name to a type of Rust's own.
-        few = not is_standard(owner.path)
-        return nearest(name, [*own, *others], summaries=told, most=most, filled=few)
-
-    def _members_of(self, trait: str, names: CrateNames) -> list[Found]:
-        """Return the methods of a crate's trait, which somebody may import."""
-        first = trait.partition("::")[0]
-        there = names if first == names.root else None
-        if there is None and not is_standard(trait) and first in _COMMON_TRAITS:
-            there = self._crates.crate(first)
-        found = there.find(trait) if there is not None and there.root != "std" else ()
-        return there.members(found[0].path) if there is not None and len(found) == 1 else []
-
-    def _deref_chain(self, owner: Found) -> Iterator[Found | None]:
-        """Yield a type and what it dereferences to; None ends it where that is not known."""
-        seen = {owner.path}
-        here: Found | None = owner
-        for _ in range(_MOST_DEREFS):
-            yield here
-            targets = here.names.derefs(here.path) if here is not None else []
-            if here is None or not targets:
-                return
-            here = self._type(targets[0], here) if len(targets) == 1 else None
-            if here is not None and here.path in seen:
-                return
-            seen.add(here.path if here is not None else "")
-        yield None
-
-    def _type(self, path: str, owner: Found) -> Found | None:
-        """Return the type that another one dereferences to."""
-        if path.startswith("["):
-            path = ARRAY if ";" in path else SLICE
-        names = standard() if is_standard(path) else owner.names
-        found = [each for each in names.find(path) if each.kind in TYPES]
-        return found[0] if len(found) == 1 else None
-
-
-@lru_cache(maxsize=1024)
-def supertraits(signature: str) -> tuple[str, ...]:
-    """Return the names of what a trait demands; one that nothing has where it cannot be read."""
-    try:
-        declared = parse_declaration(signature)
-    except BadSignature:
-        return ("?",)
-    bounds = [each for each in declared.bounds if each.kind != Kind.LIFETIME]
-    demanded = [
-        part for each in declared.where if each.subject.name == "Self" for part in each.bounds
-    ]
-    return tuple(
-        each.name if each.kind == Kind.PATH else "?"
-        for each in (*bounds, *demanded)
-        if each.kind not in {Kind.LIFETIME, Kind.MODIFIED}
-    )
-
-
-def _object_may_have(path: str, name: str) -> bool:
-    """Tell whether ``dyn Trait + Other`` may have a method."""
-    known = [std_traits().get(each) for each in path.removeprefix("dyn ").split(" + ")]
-    return name in _OF_OBJECTS or any(members is None or name in members for members in known)

@@ -22,15 +22,17 @@ _LONGEST_PARAGRAPH = 16 * 1024
 _DEEPEST = 30
 _NESTED = re.compile(rf"(?:[-*+|] +){{{_DEEPEST + 1}}}")
 #: What docutils takes in milliseconds for a line, for an item, and for what begins a list, a
-#: field, an option, a target or a table, which it sets up a parser for, and for a sign of inline
-#: markup that nothing closes; what a text and each of its bytes may take.
-_LINE_MS, _ITEM_MS, _START_MS, _OPEN_MS = 0.06, 0.15, 0.8, 0.25
+#: field, an option, a target or a table, which it sets up a parser for, for a sign of inline markup
+#: that nothing closes, and for each character of a word wherever an address could begin in it; what
+#: a text and each of its bytes may take.
+_LINE_MS, _ITEM_MS, _START_MS, _OPEN_MS, _WORD_MS = 0.06, 0.15, 0.8, 0.25, 1e-4
 _TEXT_MS, _BYTE_MS = 100.0, 0.015
 _START = re.compile(
     r"(?:[-*+\u2022]|\(?\w{1,9}[.)]|:[^:\n]+:|--?\w.*|/\w|\.\. _.*|=+(?: +=+)+)(?=\s|$)"
 )
 _BULLETS = "-*+\u2022"
 _OPENS, _CLOSES = re.compile(r"(?<!\S)[`*|]+(?=\w)"), re.compile(r"\w[`*|]+_{0,2}(?!\w)")
+_LONG_WORD, _JOINS = re.compile(r"\S{256,}"), re.compile("[-:/]")
 _SETTINGS = {
     "file_insertion_enabled": False,
     "raw_enabled": False,
@@ -86,6 +88,8 @@ def _is_tractable(text: str) -> bool:
             price += _LINE_MS
         if opened := len(_OPENS.findall(line)):
             price += _OPEN_MS * max(0, opened - len(_CLOSES.findall(line)))
+        for word in _LONG_WORD.findall(line):
+            price += _WORD_MS * len(word) * len(_JOINS.findall(word))
         last = (bare[0], indent) if mark else ("", 0)
         while indents and indents[-1] >= indent:
             indents.pop()

@@ -9,6 +9,7 @@ import pytest
 from numpy.typing import NDArray
 
 from docstow.embedding import bundled, word_vectors
+from docstow.index import near_rows
 from docstow.index.near_rows import NearRows
 from docstow.index.near_words import Floats, NearWords
 from docstow.text import bm25
@@ -148,6 +149,20 @@ def test_what_is_known_of_rows_is_not_compared_again(near: NearWords) -> None:
         )
     # Of the second row a word is known, the others are not.
     assert reads == [[1], [0, 1]]
+
+
+def test_rows_give_way_to_others_where_there_is_no_room(
+    near: NearWords, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(near_rows, "_KEPT_ROWS", 2)
+    asked = list(dict.fromkeys(bm25.tokens("delete an item")))
+    read = [near.read_text(each) for each in NAMES]
+    known = NearRows(
+        near, lambda rows: [read[row] for row in rows.tolist()], fields=1, count=len(NAMES)
+    )
+    whole = near.best(asked, read)
+    for rows in ([0, 1], [2, 1], [0, 1, 2], [2, 0], [1]):
+        assert known.compare(asked, np.array(rows))[:, 0].tolist() == whole[:, rows].tolist()
 
 
 def test_a_word_has_the_direction_that_the_model_gives_it() -> None:

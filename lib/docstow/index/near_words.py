@@ -26,7 +26,7 @@ _MOST_WORDS = 40
 
 #: How near so many words of queries are to every term is kept, what terms so many texts have, and
 #: how near so many bytes of rows are: the same ones come again.
-_KEPT_WORDS, _KEPT_TEXTS, _KEPT_BYTES = 512, 1 << 14, 4 * 1024 * 1024
+_KEPT_WORDS, _KEPT_TEXTS, _KEPT_BYTES = 512, 1 << 14, 16 * 1024 * 1024
 
 #: A word that the model does not know means as much as a middling one.
 _UNKNOWN_LENGTH = 1.0

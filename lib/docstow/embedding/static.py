@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from functools import lru_cache
-from itertools import chain, islice
+from itertools import chain, islice, pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -49,6 +49,8 @@ _TEXTS_AT_ONCE = 2048
 _TOKENS_AT_ONCE = 16_384
 
 _UNKNOWN = "[UNK]"
+#: A character that the model has no token of, with what words end at around it.
+_BETWEEN = " \u4e00 "
 
 #: What is between white space and punctuation, over which no token goes.
 _WORD = re.compile(r"[^\s!-/:-@\[-`{-~]+")
@@ -148,12 +150,30 @@ class StaticEmbedder:
         with suppress(KeyError):  # most texts have no new words
             return list(map(known.__getitem__, words))
         new = [word for word in dict.fromkeys(words) if word not in known]
-        made = dict(zip(new, self._tokenise(new), strict=True))
+        plain = [word for word in new if word.isascii() and len(word) <= _LONGEST_KEPT]
+        made = self._tokenise_together(plain)
+        rest = [word for word in new if word not in made]
+        made |= zip(rest, self._tokenise(rest), strict=True)
         found = [known[word] if word in known else made[word] for word in words]
         if len(known) + len(made) > _WORDS_KEPT:
             known = self._read = {}
         known |= {word: read for word, read in made.items() if len(word) <= _LONGEST_KEPT}
         return found
+
+    def _tokenise_together(self, words: Sequence[str]) -> dict[str, _Word]:
+        """Read words as one text, in a third of the time; nothing where one is not known.
+
+        A word that the model does not know stands between them.
+        """
+        text = _BETWEEN.join(words)
+        (encoded,) = self._tokenizer.encode_batch_fast([text], add_special_tokens=False)
+        ids = list(chain(encoded.ids, *(part.ids for part in encoded.overflowing)))
+        unknown = self._tokenizer.token_to_id(_UNKNOWN)
+        ends = [place for place, each in enumerate(ids) if each == unknown]
+        if len(ends) != len(words) - 1:
+            return {}
+        found = [ids[end + 1 : after] for end, after in pairwise([-1, *ends, len(ids)])]
+        return {word: (read, len(read)) for word, read in zip(words, found, strict=True)}
 
     def _tokenise(self, words: list[str]) -> Iterator[_Word]:
         tokenizer = self._tokenizer

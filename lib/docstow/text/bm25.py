@@ -110,7 +110,7 @@ class Words:
 
 def _prose_words(text: str) -> Iterable[str]:
     """Return the words of a text of prose, or what it has no words for: terms behind blanks."""
-    if text.isascii() and not _CONTRACTED_CAPITALS.search(text):
+    if text.isascii() and not ("'" in text and _CONTRACTED_CAPITALS.search(text)):
         return _WORD.findall(text)
     return [f" {term}" for term in prose_tokens(text)]
 

@@ -13,6 +13,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import field
 from functools import lru_cache
 from itertools import chain
+from typing import NamedTuple
 
 from docstow.core.records import dataclass
 from docstow.text import parsing
@@ -192,11 +193,11 @@ class Chunk:
         return tuple(pieces_of(self.blocks)) if self.blocks else pieces(self.text)
 
 
-@dataclass(frozen=True, slots=True)
-class _Part:
+class _Part(NamedTuple):
     """A slice of the page that stays whole, with what it needs around it to be what it was.
 
-    Where it is a whole block of the page, it has this block and those in it.
+    Where it is a whole block of the page, it has this block and those in it. A tuple, as there
+    are many.
     """
 
     start: int
@@ -484,9 +485,8 @@ def _window_end(text: str, ends: Sequence[int], start: int, size: int, shortest:
     if limit >= len(text):
         return len(text)
     fitting = ends[bisect_left(ends, start + shortest) : bisect_right(ends, limit)]
-    whole = [end for end in fitting if _is_border(text, end)]
-    if whole or fitting:
-        return (whole or fitting)[-1]
+    if fitting:
+        return next((end for end in reversed(fitting) if _is_border(text, end)), fitting[-1])
     blank = text.rfind(" ", start, limit)
     return blank if blank - start >= shortest else limit
 

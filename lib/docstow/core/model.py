@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import field
 from datetime import datetime
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple
 
 from docstow.core.records import dataclass
 
@@ -172,8 +172,7 @@ class Example:
     context: str
 
 
-@dataclass(frozen=True, slots=True)
-class Relation:
+class Relation(NamedTuple):
     """An edge between paths, such as ``("tokio::task::spawn", "alias", "tokio::spawn")``.
 
     Predicates in use: ``alias`` (subject is another public path of object), ``re-exports`` (local
@@ -181,6 +180,7 @@ class Relation:
     ``requires-feature``, and between Rust items those above, such as :data:`WRITTEN` (type to
     trait). A large crate has tens of thousands of definition paths and implementations, so many of
     one subject share a relation: see :func:`pack_definitions` and :func:`unpack_implementations`.
+    It is a tuple: an ingest makes, hashes and sorts as many as a crate has items and links.
     """
 
     subject: str

@@ -154,12 +154,14 @@ def _in_code(example: Example, names: _Names) -> Iterator[tuple[str, set[int]]]:
     comment: list[str] = []
     for line in example.code.split("\n"):
         line = line[:_LONGEST]
-        if whole := _COMMENT.match(line):
+        commented = "//" in line or "#" in line
+        if commented and (whole := _COMMENT.match(line)):
             comment.append(whole[1])
             continue
-        beside = _BESIDE.match(line)
+        beside = _BESIDE.match(line) if commented else None
         code = beside[1] if beside else line
-        rows = {r for name in _CALL.findall(code) for r in names.called(name, example.document)}
+        calls = _CALL.findall(code) if "(" in code or "{" in code or "[" in code else ()
+        rows = {row for name in calls for row in names.called(name, example.document)}
         called |= rows
         said = [" ".join(comment)] if comment else []
         said += [beside[2]] if beside else []

@@ -126,7 +126,7 @@ def tabulate(
     # In this order they are stored: what the page of an item is made of lies together.
     columns: dict[str, Columns] = {
         "relations": {
-            name: [getattr(relation, name) for relation in relations]
+            name: list(map(attrgetter(name), relations))
             for name in ("subject", "predicate", "object", "detail")
         },
         "documents": {name: _DOCUMENT[name](content) for name in profile.document_columns},

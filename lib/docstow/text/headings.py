@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from docstow.core.records import dataclass
-from docstow.text.parsing import HEADING, parse
+from docstow.text.parsing import HEADING, parse, plain_line
 
 _HEADING = re.compile(r"(#{1,6})[ \t]+(.*?)[ \t]*$")
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
@@ -157,4 +157,7 @@ def _plain(title: str) -> str:
     """Return the title of a heading as chunks spell it."""
     if _PLAIN.fullmatch(title):
         return " ".join(title.split())
+    # What ends a heading may be hashes.
+    if "#" not in title and (words := plain_line(title)) is not None:
+        return words
     return next((each.text for each in parse(f"# {title}") if each.kind == HEADING), "")

@@ -9,9 +9,12 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import accumulate
-from typing import Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
+
+if TYPE_CHECKING:
+    import pyromark
 
 #: What a block is.
 PARAGRAPH, HEADING, ROW, CODE, HTML = "paragraph", "heading", "row", "code", "html"
@@ -104,21 +107,38 @@ def _paragraphs(text: str) -> Iterator[Block]:
         if line:
             found.append(line[1:-1] if line.startswith("*") else line)
         elif found:
-            words = " ".join(found)
-            if "](" in words:
-                words = _CODE_OR_LINK.sub(r"\1\2", words)
-            yield Block(PARAGRAPH, number - len(found), number, 0, " ".join(words.split()))
+            words = _without_links(" ".join(found))
+            yield Block(PARAGRAPH, number - len(found), number, 0, words)
             found.clear()
+
+
+def plain_line(line: str) -> str | None:
+    """Return a line of a paragraph or a heading as plain text; None where the parser has to."""
+    if not _PLAIN.fullmatch(line) or line.startswith("*"):
+        return None
+    return _without_links(line)
+
+
+def _without_links(words: str) -> str:
+    if "](" in words:
+        words = _CODE_OR_LINK.sub(r"\1\2", words)
+    return " ".join(words.split())
 
 
 def _events(text: str) -> Iterator[tuple[Any, Mapping[str, int]]]:
     """Yield the parser's events, each with its place in bytes."""
     import pyromark  # only when a text needs it
 
-    options = pyromark.Options.ENABLE_TABLES | pyromark.Options.ENABLE_STRIKETHROUGH
-    found = pyromark.events_with_range(text, options=options, merge_text=True)
+    found = pyromark.events_with_range(text, options=_options(), merge_text=True)
     # An event's type is a union of dozens of dictionaries.
     return cast("Iterator[tuple[Any, Mapping[str, int]]]", found)
+
+
+@cache  # which take as long to join as a short text to parse
+def _options() -> pyromark.Options:
+    import pyromark
+
+    return pyromark.Options.ENABLE_TABLES | pyromark.Options.ENABLE_STRIKETHROUGH
 
 
 class _Reader:

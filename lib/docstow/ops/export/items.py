@@ -365,7 +365,7 @@ class ItemTree:
 
 def format_relation(relation: Relation) -> str:
     """Format a relation as a line of JSON with all fields."""
-    return json_line({"record": "relation", **asdict(relation)})
+    return json_line({"record": "relation", **relation._asdict()})
 
 
 def format_document(document: Document) -> str:

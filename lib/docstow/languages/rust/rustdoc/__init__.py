@@ -153,7 +153,7 @@ class _Reading:
         documents = [self._document(draft, text) for draft, text in zip(drafts, texts, strict=True)]
         relations.update(self._required_features(drafts))
         relations.update(self._mentions(drafts))
-        ordered = sorted(relations, key=lambda r: (r.subject, r.predicate, r.object, r.detail))
+        ordered = sorted(relations)
         facts = self._facts(documents)
         return CrateDocs(
             self.name,

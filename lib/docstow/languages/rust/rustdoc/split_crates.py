@@ -297,7 +297,7 @@ class _Merge:
             # A trait that is not implemented has ``!`` before its path.
             there = [("!" * part.startswith("!"), part.removeprefix("!")) for part in parts]
             target = " ".join(mark + mapped(path) for mark, path in there)
-            return replace(relation, subject=mapped(relation.subject), object=target)
+            return relation._replace(subject=mapped(relation.subject), object=target)
 
         relations = {
             Relation(place.path, "alias", here[lib, path].path, document.kind)
@@ -313,7 +313,7 @@ class _Merge:
             here_now = kinds[relation.object]
             if relation.predicate == "alias" and relation.detail not in here_now and here_now:
                 # A pointer whose place the sibling's item has taken.
-                relations.update(replace(relation, detail=kind) for kind in here_now)
+                relations.update(relation._replace(detail=kind) for kind in here_now)
             elif relation.predicate != "re-exports" or mapped(relation.object) == relation.object:
                 relations.add(moved_relation(relation))
         for part in self.parts.values():
@@ -325,7 +325,7 @@ class _Merge:
                 ours = new.predicate in SINGLE and new.object.removeprefix("!") in present
                 if ours or new.subject in present:
                     relations.add(new)
-        return sorted(relations, key=lambda r: (r.subject, r.predicate, r.object, r.detail))
+        return sorted(relations)
 
     def _definitions(self, moved: Mapping[str, str], documents: list[Document]) -> dict[str, str]:
         """Return definition paths of this crate and of its siblings, and the siblings' own paths.

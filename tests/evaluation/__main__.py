@@ -43,7 +43,7 @@ def ask(crates: Crates, question: Question) -> Outcome:
     rankings = {
         "keyword (BM25F)": pair[0].tolist(),
         "vector": pair[1].tolist(),
-        "fusion (RRF, k = 60)": [row for row, _ in reciprocal_rank_fusion(pair)],
+        "fusion (RRF, k = 60)": reciprocal_rank_fusion(pair)[0].tolist(),
         "whole search": [index.row(hit.path, hit.kind) for hit in hits],
     }
     scores = {

@@ -43,7 +43,7 @@ def find_guide_mentions(index: Index, similarity: NDArray[np.float32]) -> dict[i
         Row to the best product, shared out; only what is above 0.
     """
     passages = index.guide_passages
-    nearest = passages[np.argsort(-similarity[passages], kind="stable")[:_PASSAGES]]
+    nearest = passages[(-similarity[passages]).argsort(kind="stable")[:_PASSAGES]]
     mentioned: dict[int, float] = {}
     for passage in nearest.tolist():
         near = float(similarity[passage])

@@ -568,7 +568,10 @@ class Index:
 
     def row(self, path: str, kind: str) -> int:
         """Return the row of the document of that path and kind."""
-        return next(row for row in self.rows_by_path[path] if self.columns["kind"][row] == kind)
+        rows = self.rows_by_path[path]
+        if len(rows) == 1:
+            return rows[0]
+        return next(row for row in rows if self.columns["kind"][row] == kind)
 
     @cached_property
     def aliases(self) -> Mapping[str, Sequence[tuple[str, str]]]:

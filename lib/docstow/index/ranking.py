@@ -93,7 +93,7 @@ def distinct(rows: NDArray[np.int64]) -> NDArray[np.int64]:
 
 def reciprocal_rank_fusion(
     rankings: Sequence[NDArray[np.int64]], *, k: int = 60
-) -> list[tuple[int, float]]:
+) -> tuple[NDArray[np.int64], Floats]:
     """Fuse rankings by the mean of ``(k + 1) / (k + rank)``, ranks counted from 1.
 
     The first row of all rankings has 1. But for a factor it is reciprocal rank fusion:
@@ -105,18 +105,28 @@ def reciprocal_rank_fusion(
         k: the larger, the less the first ranks stand out.
 
     Returns:
-        All rows that occur, with their fused scores above 0 and at most 1, best first; equal
-        scores in row order.
+        All rows that occur, best first, those of equal scores in their order; and the fused scores,
+        above 0 and at most 1.
     """
-    if not rankings:
-        return []
-    fused = np.zeros(1 + max(int(each.max(initial=-1)) for each in rankings))
+    fused = np.zeros(1 + max([int(each.max(initial=-1)) for each in rankings], default=-1))
     for ranking in rankings:
         fused[ranking] += (k + 1) / (k + np.arange(1, len(ranking) + 1)) / len(rankings)
     rows = fused.nonzero()[0]
     scores = fused[rows]
-    order = np.argsort(-scores, kind="stable")
-    return list(zip(rows[order].tolist(), scores[order].tolist(), strict=True))
+    order = (-scores).argsort(kind="stable")
+    return rows[order], scores[order]
+
+
+def times_before(values: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return how often each value comes before its place."""
+    order = values.argsort(kind="stable")
+    ordered = values[order]
+    places = np.arange(len(values))
+    begins = np.ones(len(values), np.bool_)
+    np.not_equal(ordered[1:], ordered[:-1], out=begins[1:])
+    before = np.empty(len(values), np.int64)
+    before[order] = places - np.maximum.accumulate(np.where(begins, places, 0))
+    return before
 
 
 class Scale(NamedTuple):
@@ -411,11 +421,10 @@ def _title_features(titles: Sequence[str], terms: frozenset[str]) -> dict[str, F
     parts = list(map(_title_parts, titles))
     words = np.fromiter(map(len, parts), np.float64, len(parts))
     counts = np.maximum(words, 1)
-    asked, related = np.zeros(len(parts)), np.zeros(len(parts))
-    for place, apart in enumerate(map(wider.isdisjoint, parts)):
-        if not apart:
-            each = parts[place]
-            asked[place], related[place] = len(each & terms), len(each & wider)
+    asked, related = (
+        np.fromiter(map(len, map(each.intersection, parts)), np.float64, len(parts))
+        for each in (terms, wider)
+    )
     return {
         "title_asked": asked / counts,
         "title_related": related / counts,

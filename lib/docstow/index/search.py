@@ -60,10 +60,10 @@ ACROSS_SCALE = Scale(5.72, 0.83)
 #: similarity on: 0 to 1, by rapidfuzz's Damerau-Levenshtein ratio.
 _LEAST_SIMILARITY = 0.8
 
-#: The nearest words of so many are kept for an index.
+#: What so many words of queries are read as is kept for an index.
 _KEPT_WORDS = 512
 
-_LETTERS = re.compile(r"[A-Za-z_]+")
+_LETTERS = re.compile(r"([A-Za-z_]+)")
 
 #: A name of more words than this and one is rare; a question that short is not.
 _MOST_SPACES = 2
@@ -315,7 +315,7 @@ def _near_leaders(
     share = keyword[rows] / (keyword[rows].max() or 1)
     best = best_passages(similarity, index.first_passage, vector, rows)
     vectors = index.matrix[best].astype(np.float32, copy=False)
-    leading = np.argsort(-(vector[rows] + _LEADER_SHARE * share), kind="stable")[:_LEADERS]
+    leading = (-(vector[rows] + _LEADER_SHARE * share)).argsort(kind="stable")[:_LEADERS]
     middle = vectors[leading].mean(axis=0)
     near: NDArray[np.float32] = vectors @ (middle / (np.sqrt(middle @ middle) or 1))
     return near
@@ -329,7 +329,7 @@ def _best(scores: Mapping[int, float]) -> NDArray[np.int64]:
 def _ranks(ranking: NDArray[np.int64], rows: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return the rank in a list of each row, counted from 1; 0 where it is not in it."""
     ranks = np.zeros(len(rows), np.int64)
-    ranks[np.searchsorted(rows, ranking)] = np.arange(1, len(ranking) + 1)
+    ranks[rows.searchsorted(ranking)] = np.arange(1, len(ranking) + 1)
     return ranks
 
 
@@ -338,25 +338,22 @@ def _correct_spelling(index: Index, query: str) -> str:
 
     A word that has related ones is no slip.
     """
-
-    def correct(match: re.Match[str]) -> str:
-        word = match[0]
-        if len(word) < 4 or any(
-            index.postings(term) is not None or related_terms(term) for term in bm25.tokens(word)
-        ):
-            return word
-        return _kept_nearest(index)(word.lower()) or word
-
-    return _LETTERS.sub(correct, query)
+    correct: Callable[[str], str] | None = index.made.get(_correct_word)
+    if correct is None:
+        correct = index.made[_correct_word] = lru_cache(_KEPT_WORDS)(partial(_correct_word, index))
+    # Words and what is between them take turns.
+    parts = _LETTERS.split(query)
+    parts[1::2] = map(correct, parts[1::2])
+    return "".join(parts)
 
 
-def _kept_nearest(index: Index) -> Callable[[str], str]:
-    """Return what finds the nearest word of an index and keeps what it has found lately."""
-    found: Callable[[str], str] | None = index.made.get(_nearest_word)
-    if found is None:
-        kept = lru_cache(_KEPT_WORDS)(partial(_nearest_word, index))
-        found = index.made[_nearest_word] = kept
-    return found
+def _correct_word(index: Index, word: str) -> str:
+    """Return a word, or the nearest one that a document has if none has it."""
+    if len(word) < 4 or any(
+        index.postings(term) is not None or related_terms(term) for term in bm25.tokens(word)
+    ):
+        return word
+    return _nearest_word(index, word.lower()) or word
 
 
 def _nearest_word(index: Index, word: str) -> str:
@@ -451,7 +448,7 @@ def _items(index: Index) -> Items:
 def _item_hit(index: Index, place: int, score: float, found: Candidates, *, explain: bool) -> Hit:
     row = int(found.rows[place])
     rows = index.passage_rows(row)
-    best = rows.start + int(np.argmax(found.similarity[rows.start : rows.stop]))
+    best = rows.start + int(found.similarity[rows.start : rows.stop].argmax())
     details = _explain(index, place, found) if explain else {}
     return make_hit(index, row, best, found.terms, score, details)
 
@@ -552,7 +549,7 @@ def search_across_crates(
     for crate, candidates in zip(crates, found, strict=True):
         worth = candidates.scores
         # The same depth for every page: a deeper list would change the order of the first pages.
-        best = np.argsort(-worth, kind="stable")[:CRATE_DEPTH].tolist()
+        best = (-worth).argsort(kind="stable")[:CRATE_DEPTH].tolist()
         cosines = [_best_cosine(crate, candidates, place) for place in best]
         lists.append(list(zip(worth[best].tolist(), cosines, strict=True)))
         places.append(best)

@@ -10,7 +10,6 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from functools import cached_property, partial
-from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import urlsplit
 
@@ -28,6 +27,7 @@ from docstow.index.ranking import (
     distinct,
     page_weights,
     reciprocal_rank_fusion,
+    times_before,
     top_allowed,
 )
 from docstow.text import bm25
@@ -327,8 +327,8 @@ class _Matches:
 
     def locate(self, ranked: Sequence[_Scored]) -> list[Ranked]:
         """Return the rows at places, with their scores."""
-        places = [place for place, _ in ranked]
-        numbers = np.searchsorted(self.starts, places, side="right") - 1
+        places = np.array([place for place, _ in ranked], np.int64)
+        numbers = self.starts.searchsorted(places, side="right") - 1
         found = []
         for number, (place, score) in zip(numbers.tolist(), ranked, strict=True):
             table, row = self.tables[number], place - int(self.starts[number])
@@ -338,7 +338,7 @@ class _Matches:
     @cached_property
     def pages(self) -> NDArray[np.int64]:
         """The number of each row's document, counted through all tables."""
-        counts = np.cumsum([0, *(len(table.index) for table in self.tables)])
+        counts = np.cumsum([0, *[len(table.index) for table in self.tables]])
         parts = [
             table.documents + before for table, before in zip(self.tables, counts, strict=False)
         ]
@@ -368,27 +368,21 @@ def _match(tables: Sequence[_Table], embedder: Embedder | None, query: str, mode
         )
         similar = allowed if profile.lists_dissimilar else allowed & (cosine != 0)
         lists.append(top_allowed(cosine, similar, FUSION_DEPTH))
-    starts = np.cumsum([0, *(len(table.documents) for table in tables)])
+    starts = np.cumsum([0, *[len(table.documents) for table in tables]])
     return _Matches(tables, starts, comparable, allowed, keyword, cosine, vector, terms, lists)
 
 
 def _rank_fused(found: _Matches, limit: int | None) -> list[_Scored]:
     """Return the first rows of all lists, best first, by reciprocal rank fusion (k = 60)."""
     profile = found.tables[0].index.profile
-    fused = reciprocal_rank_fusion(found.lists)
-    pages = found.pages[[place for place, _ in fused]].tolist() if fused else []
-    most, share = profile.most_of_document, profile.repeated_share
-    ranked: list[_Scored] = []
-    seen: dict[int, int] = {}
-    for page, (place, score) in zip(pages, fused, strict=True):
-        if share == 1 and len(ranked) == limit:
-            return ranked  # no score changes, so that none of the others comes before these
-        before = seen.get(page, 0)
-        if before < most:
-            ranked.append((place, score * share**before if before else score))
-        seen[page] = before + 1
-    # Sorting keeps the order of equals, in reverse as well.
-    return sorted(ranked, key=itemgetter(1), reverse=True)[:limit]
+    places, scores = reciprocal_rank_fusion(found.lists)
+    before = times_before(found.pages[places])
+    listed = before < profile.most_of_document
+    places, scores, before = places[listed], scores[listed], before[listed]
+    shares = [profile.repeated_share**number for number in range(int(before.max(initial=0)) + 1)]
+    scores = scores * np.array(shares)[before]
+    order = (-scores).argsort(kind="stable")[:limit]
+    return list(zip(places[order].tolist(), scores[order].tolist(), strict=True))
 
 
 @dataclass(frozen=True, slots=True)
@@ -506,16 +500,10 @@ def _rank_chunks(found: _Matches) -> list[_Scored]:
     scores = np.zeros(len(described.places))
     for name, values in described.features.items():
         scores += weights[name] * values
-    order = np.argsort(-scores, kind="stable")
+    order = (-scores).argsort(kind="stable")
     places, scores = described.places[order], scores[order]
-    seen: dict[int, int] = {}
-    repeated = []
-    for page in found.pages[places].tolist():
-        before = seen.get(page, 0)
-        repeated.append(before)
-        seen[page] = before + 1
-    scores -= _REPEATED * np.array(repeated)
-    order = np.argsort(-scores, kind="stable")
+    scores -= _REPEATED * times_before(found.pages[places])
+    order = (-scores).argsort(kind="stable")
     chances = 1 / (1 + np.exp((scale.middle - scores[order]) / scale.width))
     return list(zip(places[order].tolist(), chances.tolist(), strict=True))
 

@@ -183,6 +183,11 @@ def _collect(value: Any, texts: list[str], *, deep: bool) -> None:
     if isinstance(value, str):
         texts.append(value)
     elif isinstance(value, dict):
+        if _TEXTS_AND_ATOMS.issuperset(map(type, value.values())):
+            texts += [
+                each for name, each in value.items() if type(each) is str and name not in _OWN
+            ]
+            return
         for name, each in value.items():
             # Most members are texts, numbers and nothing.
             if (kind := type(each)) is str:

@@ -112,8 +112,9 @@ def search_by_signature(
     rows = _nearest(index, distances, len(distances))
     rows.sort(key=lambda row: ranks.get(row, _WORDS_DEPTH))
     rows.sort(key=lambda row: round(distances[row], 6))
-    fused = reciprocal_rank_fusion([np.array(rows, np.int64), np.array(by_words, np.int64)])
-    hits = [_hit(index, row, distances[row], score) for row, score in fused[:limit]]
+    fused, scores = reciprocal_rank_fusion([np.array(rows, np.int64), np.array(by_words, np.int64)])
+    best = zip(fused[:limit].tolist(), scores[:limit].tolist(), strict=True)
+    hits = [_hit(index, row, distances[row], score) for row, score in best]
     return SignatureHits(hits, unknown_names)
 
 

@@ -8,6 +8,7 @@ import inspect
 import pickle
 from collections.abc import Callable
 from dataclasses import FrozenInstanceError, field
+from functools import cached_property
 from typing import Any, ClassVar
 
 import pytest
@@ -91,7 +92,32 @@ def _empty(dataclass: Decorate) -> Any:
     return Empty
 
 
-MAKERS = [_point, _named, _folded, _identity, _empty]
+def _tally(dataclass: Decorate) -> Any:
+    @dataclass(slots=True)
+    class Tally:
+        """What is counted."""
+
+        name: str
+        count: int = 0
+
+    return Tally
+
+
+def _whole(dataclass: Decorate) -> Any:
+    @dataclass(frozen=True)
+    class Whole:
+        """Something of which more is found out later."""
+
+        name: str
+
+        @cached_property
+        def upper(self) -> str:
+            return self.name.upper()
+
+    return Whole
+
+
+MAKERS = [_point, _named, _folded, _identity, _empty, _tally, _whole]
 
 
 def outcome(call: Callable[[], object]) -> object:
@@ -111,14 +137,15 @@ def test_a_record_has_the_librarys_fields_and_signature(make: Callable[[Any], An
         return [tuple(getattr(f, name) for name in names) for f in dataclasses.fields(cls)]
 
     assert fields(ours) == fields(theirs)
-    assert ours.__slots__ == theirs.__slots__
+    assert getattr(ours, "__slots__", None) == getattr(theirs, "__slots__", None)
     assert ours.__match_args__ == theirs.__match_args__
     assert ours.__doc__ == theirs.__doc__
+    outcome(lambda: ours())  # from its first instance on it has a signature
     told = [inspect.signature(cls).parameters for cls in (ours, theirs)]
     assert [(p.name, p.kind) for p in told[0].values()] == [
         (p.name, p.kind) for p in told[1].values()
     ]
-    assert not hasattr(ours, "__dict__") or "__dict__" not in ours.__slots__
+    assert ours.__dictoffset__ == theirs.__dictoffset__
 
 
 @pytest.mark.parametrize(
@@ -135,6 +162,9 @@ def test_a_record_has_the_librarys_fields_and_signature(make: Callable[[Any], An
         (_identity, (), {}),
         (_empty, (), {}),
         (_empty, (1,), {}),
+        (_tally, ("a",), {"count": 2}),
+        (_tally, (), {}),
+        (_whole, ("a",), {}),
     ],
 )
 def test_a_record_is_made_and_shown_as_the_librarys(
@@ -164,6 +194,25 @@ def test_a_record_cannot_be_changed() -> None:
     assert (point.x, point.norm(), point.unit) == (1, 3, "m")
 
 
+def test_what_is_not_frozen_can_be_changed_and_has_no_hash() -> None:
+    tally = _tally(records.dataclass)
+    one, other = tally("a"), tally("a", 1)
+    assert one != other
+    one.count += 1
+    assert one == other
+    for change in (lambda: hash(one), lambda: setattr(one, "more", 1)):
+        with pytest.raises((TypeError, AttributeError)):
+            change()
+    assert pickle.loads(pickle.dumps(Count("a", 2))) == copy.copy(Count("a", 2)) == Count("a", 2)
+
+
+def test_a_record_without_slots_keeps_what_is_found_out() -> None:
+    whole = _whole(records.dataclass)("a")
+    assert whole.upper is whole.upper == "A"
+    with pytest.raises(FrozenInstanceError):
+        whole.name = "b"
+
+
 def test_records_are_equal_by_what_is_compared() -> None:
     make = _point(records.dataclass)
     one, same, other = make(1, note="a"), make(1, note="b", seen={"c": 1}), make(2)
@@ -182,6 +231,14 @@ class Kept:
 
     name: str
     sizes: tuple[int, ...] = ()
+
+
+@records.dataclass(slots=True)
+class Count:
+    """The same, and it may change."""
+
+    name: str
+    count: int = 0
 
 
 def test_a_record_is_copied_replaced_and_pickled() -> None:

@@ -13,10 +13,10 @@ import os
 import sys
 from collections.abc import Iterator
 from contextvars import ContextVar
-from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from docstow.core import auth
+from docstow.core.records import dataclass
 from docstow.core.settings import Settings
 
 _TEXT = "%(asctime)s %(levelname)s %(name)s: %(message)s"

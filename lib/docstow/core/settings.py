@@ -10,6 +10,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from docstow.core.errors import ConfigurationError
+from docstow.core.records import dataclass
 from docstow.core.secret import Secret
 from docstow.core.similar import similar_names
 
@@ -26,7 +27,7 @@ def _setting(default: Any, help_text: str, *, least: float | None = None, kind: 
     )
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Settings:
     """All settings. Sizes are bytes (``30MiB`` is accepted), times are seconds."""
 

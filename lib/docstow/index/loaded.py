@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
@@ -27,6 +26,7 @@ from docstow.core.model import (
     Snapshot,
     unpack_definitions,
 )
+from docstow.core.records import dataclass
 from docstow.core.spelling import MEMBERLESS, Spelling, kind_rank, of_kind
 from docstow.embedding import word_vectors
 from docstow.index.anchors import ANCHORS

@@ -12,7 +12,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import Any, NamedTuple
 from urllib.parse import unquote, urlsplit
@@ -29,6 +29,7 @@ from docstow.core.model import (
     Recipe,
     document_id,
 )
+from docstow.core.records import dataclass
 from docstow.core.spelling import as_words, of_name, package_kinds
 from docstow.formats.docstrings import guess_language
 from docstow.index.copies import ORIGINAL, ChunkText, find_originals, last_heading

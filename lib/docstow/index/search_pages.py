@@ -7,7 +7,7 @@ their pages have of the query, unless words or vectors alone are asked for. Of c
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from fnmatch import fnmatchcase
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Literal
@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from docstow.core.model import NO_ATTRIBUTES
+from docstow.core.records import dataclass
 from docstow.index.contents import order_contents
 from docstow.index.copies import ChunkText, drop_copies, last_heading
 from docstow.index.loaded import Index, Posting

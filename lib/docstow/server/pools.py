@@ -10,11 +10,11 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import TypeVar
 
 from docstow.core import threads
 from docstow.core.errors import TooManyRequests
+from docstow.core.records import dataclass
 from docstow.core.turns import Turns
 from docstow.server.limits import Rate
 from docstow.server.worker_threads import WorkerThreads

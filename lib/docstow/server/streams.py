@@ -13,7 +13,7 @@ import logging
 import threading
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Awaitable, Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from uuid import uuid4
 
 from starlette.exceptions import HTTPException
@@ -21,6 +21,7 @@ from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
 from docstow.core import auth
+from docstow.core.records import dataclass
 from docstow.server.mcp import SESSION_HEADER, Pending, Reply
 
 log = logging.getLogger(__name__)

@@ -18,7 +18,7 @@ import sys
 import uuid
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import datetime
 from functools import partial
 from typing import NamedTuple, TypeVar
@@ -26,6 +26,7 @@ from typing import NamedTuple, TypeVar
 from docstow.core import threads
 from docstow.core.errors import StoreError
 from docstow.core.model import Head, Snapshot, Source
+from docstow.core.records import dataclass
 from docstow.store.heads import (
     StoredHead,
     decode_head,

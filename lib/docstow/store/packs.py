@@ -7,9 +7,9 @@ near each other are read as one, and long ones in several requests at once.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 
 from docstow.core.model import Snapshot
+from docstow.core.records import dataclass
 from docstow.core.threads import in_parallel
 from docstow.store.heads import blob_key, pack_key
 
@@ -22,7 +22,7 @@ STEP = 8 * 1024 * 1024
 ReadRange = Callable[[str, int, int], bytes]
 
 
-@dataclass(frozen=True, slots=True, order=True)
+@dataclass(frozen=True, slots=True)
 class Place:
     """Where the bytes of a table are: in the object at ``key``, from ``start`` to ``end``."""
 
@@ -67,7 +67,7 @@ def read_places(places: Sequence[Place], read: ReadRange) -> list[memoryview]:
 def _join(places: Iterable[Place]) -> list[Place]:
     """Return ranges that hold all places, of which no two of an object lie near each other."""
     runs: list[Place] = []
-    for place in sorted(places):
+    for place in sorted(places, key=lambda each: (each.key, each.start, each.end)):
         last = runs[-1] if runs else None
         if last is not None and last.key == place.key and place.start - last.end <= GAP:
             runs[-1] = Place(last.key, last.start, max(last.end, place.end))

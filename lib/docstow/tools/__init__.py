@@ -13,7 +13,7 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -31,6 +31,7 @@ from docstow.core.errors import (
     Unauthorized,
     internal_error,
 )
+from docstow.core.records import dataclass
 from docstow.core.similar import similar_names
 from docstow.core.threads import lazy
 from docstow.store.heads import consistently

@@ -10,7 +10,9 @@ import threading
 from collections import OrderedDict
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
+
+from docstow.core.records import dataclass
 
 #: The session of standard streams, which are one client's.
 STREAMS = "streams"

@@ -9,13 +9,13 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import hmac
-import re
 import secrets
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextvars import ContextVar
 
 from docstow.core.errors import ConfigurationError, Forbidden, Unauthorized
 from docstow.core.model import Revision, Source
+from docstow.core.patterns import lazy_pattern
 from docstow.core.records import dataclass
 from docstow.core.visibility import Visibility, is_open, name_of, read_patterns
 
@@ -30,14 +30,14 @@ OPEN, JWT, ANONYMOUS_READ = "open", "jwt", "anonymous:read"
 PREFIX = "docstow_"
 #: What the key of a caller with a credential begins with; its name follows.
 CREDENTIAL = "credential "
-_TOKEN = re.compile(
+_TOKEN = lazy_pattern(
     r"(?P<name>[A-Za-z0-9][A-Za-z0-9._-]{0,63}):(?P<scope>read|write|admin)"
     r":(?P<digest>[0-9a-f]{64})(?::(?P<patterns>.*))?"
 )
-_ANONYMOUS = re.compile(r"(?P<name>)(?P<digest>)anonymous:(?P<scope>read)(?::(?P<patterns>.*))?")
+_ANONYMOUS = lazy_pattern(r"(?P<name>)(?P<digest>)anonymous:(?P<scope>read)(?::(?P<patterns>.*))?")
 #: A scope as identity providers write it: docstow:read, docstow/read, https://…/docstow/read, or
 #: bare; scopes of other services are ignored.
-_CLAIM = re.compile(r"(?:(?:.*[/:.])?docstow[/:.])?(read|write|admin)")
+_CLAIM = lazy_pattern(r"(?:(?:.*[/:.])?docstow[/:.])?(read|write|admin)")
 
 
 @dataclass(frozen=True, slots=True)

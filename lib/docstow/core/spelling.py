@@ -8,10 +8,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
+from docstow.core.patterns import lazy_pattern
 from docstow.core.records import dataclass
 
-_SEPARATORS = re.compile(r"[-_.]+")
-_GENERICS = re.compile(r"::<.*?>+|<[^<>]*>")
+_SEPARATORS = lazy_pattern(r"[-_.]+")
+_GENERICS = lazy_pattern(r"::<.*?>+|<[^<>]*>")
 
 _TYPE_KINDS = frozenset(
     {
@@ -41,8 +42,8 @@ _DISAMBIGUATORS = {
     "value": _VALUE_KINDS,
     "macro": _MACRO_KINDS,
 }
-_PREFIX = re.compile(rf"\A({'|'.join(_DISAMBIGUATORS)})@(?=\S)")
-_SUFFIX = re.compile(r"(\(\))$|!(?:\(\)|\[\]|\{\})?$")
+_PREFIX = lazy_pattern(rf"\A({'|'.join(_DISAMBIGUATORS)})@(?=\S)")
+_SUFFIX = lazy_pattern(r"(\(\))$|!(?:\(\)|\[\]|\{\})?$")
 
 
 def _bare(path: str) -> str:

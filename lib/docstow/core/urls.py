@@ -10,6 +10,7 @@ from functools import lru_cache
 from urllib.parse import SplitResult, quote, unquote, urljoin, urlsplit, urlunsplit
 
 from docstow.core.errors import InvalidParameter
+from docstow.core.patterns import lazy_pattern
 from docstow.core.records import dataclass
 
 #: The longest URL that is fetched, in characters; longer ones are mostly crawler traps.
@@ -17,18 +18,18 @@ LONGEST = 2000
 #: Of so many URLs the spelling is kept: the pages of a site link to the same ones.
 _URLS_KEPT = 8192
 _SCHEMES = {"http": 80, "https": 443}
-_TRACKING = re.compile(
+_TRACKING = lazy_pattern(
     r"utm_.*|gclid|fbclid|msclkid|mc_[ce]id|_ga|_gl|ref|source"
     r"|phpsessid|jsessionid|aspsessionid.*|sid|session_?id",
     re.IGNORECASE,
 )
-_SESSION = re.compile(r";(?:jsessionid|phpsessid|sid)=[^/;]*", re.IGNORECASE)
+_SESSION = lazy_pattern(r";(?:jsessionid|phpsessid|sid)=[^/;]*", re.IGNORECASE)
 # RFC 3986: what may stand unescaped; "%" because escapes that are there stay.
 _PATH_SAFE = "/%:@!$&'()*+,;=~-._"
 _QUERY_SAFE = "/?%:@!$'()*+,;=~-._"
-_ESCAPE = re.compile(r"%([0-9a-fA-F]{2})")
-_LOOSE_PERCENT = re.compile(r"%(?![0-9a-fA-F]{2})")
-_UNRESERVED = re.compile(r"[A-Za-z0-9~._-]")
+_ESCAPE = lazy_pattern(r"%([0-9a-fA-F]{2})")
+_LOOSE_PERCENT = lazy_pattern(r"%(?![0-9a-fA-F]{2})")
+_UNRESERVED = lazy_pattern(r"[A-Za-z0-9~._-]")
 _ASSET_SEGMENTS = {
     "assets",
     "static",
@@ -42,7 +43,7 @@ _ASSET_SEGMENTS = {
     "fonts",
 }
 # Only suffixes that no page's name has: "array.map" and "node.class" may be pages.
-_ASSET = re.compile(
+_ASSET = lazy_pattern(
     r".*\.(?:png|jpe?g|gif|svg|webp|avif|ico|bmp|tiff?|mp[34]|m4a|og[agv]|webm|wav|flac|mov|avi|mkv"
     r"|woff2?|ttf|otf|eot|css|m?js|wasm|zip|t?gz|bz2|xz|zst|7z|rar|tar|jar|war|whl|egg|deb|rpm|apk"
     r"|dmg|pkg|exe|msi|iso|dll|dylib|pyc|parquet|sqlite|docx?|xlsx?|pptx?|od[tps]|epub|json|xml"
@@ -51,7 +52,7 @@ _ASSET = re.compile(
     r"|(?:genindex(?:-\w+)?|(?:py-)?modindex)(?:\.html)?"
 )
 #: Files that are read where a site's files are wanted, wherever they are on it.
-_FILE = re.compile(r".*\.(?:json|ya?ml|pdf|ipynb)")
+_FILE = lazy_pattern(r".*\.(?:json|ya?ml|pdf|ipynb)")
 #: How often a segment may occur in a path, in a row and in total; more is taken for a loop.
 _MOST_IN_A_ROW, _MOST_OF_ONE = 2, 3
 

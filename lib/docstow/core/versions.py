@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable
 from dataclasses import field
 from functools import total_ordering
 from typing import TypeVar
 
 from docstow.core.errors import InvalidParameter
+from docstow.core.patterns import lazy_pattern
 from docstow.core.records import dataclass
 
 _T = TypeVar("_T")
 
 _NUMBER = r"(?:0|[1-9][0-9]*)"
 _IDENTIFIERS = r"[0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*"
-_VERSION = re.compile(
+_VERSION = lazy_pattern(
     rf"({_NUMBER})\.({_NUMBER})\.({_NUMBER})(?:-({_IDENTIFIERS}))?(?:\+({_IDENTIFIERS}))?"
 )
-_COMPARATOR = re.compile(
+_COMPARATOR = lazy_pattern(
     rf"(?P<operator>=|>=|>|<=|<|~|\^)? *(?P<major>{_NUMBER})"
     rf"(?:\.(?P<minor>{_NUMBER}|[*xX]))?(?:\.(?P<patch>{_NUMBER}|[*xX]))?"
     rf"(?:-(?P<prerelease>{_IDENTIFIERS}))?(?:\+{_IDENTIFIERS})?"

@@ -7,12 +7,12 @@ means sources of pages alone, so that crates and packages are seen by patterns t
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterable
 from functools import lru_cache
 
 from docstow.core import spelling
 from docstow.core.model import CRATE, LOCAL, Revision, Source, source_id
+from docstow.core.patterns import lazy_pattern
 from docstow.core.records import dataclass
 
 #: The kind that stands for projects in patterns; no source has it.
@@ -23,8 +23,8 @@ EVERYTHING = "*:*"
 SEPARATOR = ";"
 
 # A URL's scheme is no kind.
-_KIND = re.compile(r"([a-z][a-z0-9_-]*):(?!//)(.*)")
-_PATTERN = re.compile(r"[!-~]{1,500}")
+_KIND = lazy_pattern(r"([a-z][a-z0-9_-]*):(?!//)(.*)")
+_PATTERN = lazy_pattern(r"[!-~]{1,500}")
 _LONGEST = 100
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Protocol
 
 from docstow.core.errors import ConfigurationError
+from docstow.core.patterns import lazy_pattern
 from docstow.core.records import dataclass
 
 if TYPE_CHECKING:
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 PRECISIONS = ("fp32", "int8")
 _ENDPOINT = "openai:"
-_HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*")
-_REVISION = re.compile(r"[A-Za-z0-9][\w.-]*")
+_HUB_ID = lazy_pattern(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*")
+_REVISION = lazy_pattern(r"[A-Za-z0-9][\w.-]*")
 
 
 class Embedder(Protocol):

@@ -10,7 +10,6 @@ from __future__ import annotations
 import hashlib
 import json
 import logging
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import field
 from functools import cache
@@ -18,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from docstow.core.errors import ConfigurationError, UpstreamError
+from docstow.core.patterns import lazy_pattern
 from docstow.core.records import dataclass
 from docstow.core.threads import lazy
 from docstow.embedding import PRECISIONS, Choice, bundled, parse_choice
@@ -33,7 +33,7 @@ FETCH_S = 3600.0
 #: The largest file that is fetched, in bytes; one ONNX file cannot be larger.
 MOST_BYTES = 2 * 1024**3
 
-_COMMIT = re.compile(r"[0-9a-f]{40}")
+_COMMIT = lazy_pattern(r"[0-9a-f]{40}")
 _KNOWN = Path(__file__).parent / "known_models.json"
 _ABSENT = (401, 403, 404)  # hubs answer 401 for what does not exist, too
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from functools import lru_cache
@@ -20,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from docstow.core.errors import ConfigurationError
+from docstow.core.patterns import lazy_pattern
 from docstow.core.threads import ONNX_THREADS, lazy
 from docstow.embedding.wordpiece import WordPieces
 from docstow.embedding.words import WordVectors
@@ -53,10 +53,10 @@ _UNKNOWN = "[UNK]"
 _BETWEEN = " \u4e00 "
 
 #: What is between white space and punctuation, over which no token goes.
-_WORD = re.compile(r"[^\s!-/:-@\[-`{-~]+")
+_WORD = lazy_pattern(r"[^\s!-/:-@\[-`{-~]+")
 
 #: Letters of scripts without spaces, and Korean: of these, most models have one token each.
-_DENSE = re.compile(
+_DENSE = lazy_pattern(
     "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\uabff\uac00-\ud7af\uf900-\ufaff"
     "\U00020000-\U0003ffff]"
 )

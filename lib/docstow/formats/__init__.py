@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import field, replace
 from importlib import import_module
@@ -13,12 +12,13 @@ from urllib.parse import unquote, urlsplit
 
 from docstow.core.errors import UnreadableInput
 from docstow.core.model import NO_ATTRIBUTES, File
+from docstow.core.patterns import lazy_pattern
 from docstow.core.records import dataclass
 from docstow.formats.trees import Trees
 from docstow.text.decoding import decode
 
 PROSE_READER = "prose/6"
-_WORD = re.compile(r"[^\W_]+")
+_WORD = lazy_pattern(r"[^\W_]+")
 _BY_SUFFIX = {
     ".md": "markdown",
     ".markdown": "markdown",

@@ -12,12 +12,13 @@ import re
 from collections.abc import Callable, Sequence
 from textwrap import dedent
 
+from docstow.core.patterns import lazy_pattern
 from docstow.formats.hidden import drop_hidden
 from docstow.text.python_ast import try_parse_module
 
-_ROLE = re.compile(r"(?<![\w`]):[\w:+-]{1,40}:`([^`\n]+(?:\n[^`\n]+)?)`")
-_LINK = re.compile(r"`([^`<>]+?)\s*<(https?://[^<>\s]+)>`__?")
-_TITLED = re.compile(r"(.*?)\s*<[^<>]*>", re.DOTALL)
+_ROLE = lazy_pattern(r"(?<![\w`]):[\w:+-]{1,40}:`([^`\n]+(?:\n[^`\n]+)?)`")
+_LINK = lazy_pattern(r"`([^`<>]+?)\s*<(https?://[^<>\s]+)>`__?")
+_TITLED = lazy_pattern(r"(.*?)\s*<[^<>]*>", re.DOTALL)
 
 
 def convert_inline(text: str) -> str:
@@ -41,14 +42,14 @@ def _role(found: re.Match[str]) -> str:
     return f"`{name.lstrip('.')}`"
 
 
-_DIRECTIVE = re.compile(r"\.\. ([\w:-]+)::\s*(.*)")
-_ADMONITION = re.compile(r"(?:!!!|\?\?\?\+?)\s+([\w-]+)(?:\s+.*?)??(?:\s+\"(.*)\")?\s*")
-_FIELD = re.compile(r":([A-Za-z]+)(?:\s+([^:\n]+?))?:(?:\s+(.*)|$)")
-_FENCE = re.compile(r"(`{3,}|~{3,})")
-_UNDERLINE = re.compile(r"([-=~^])\1{2,}\s*")
-_ENTRY = re.compile(r"(\*{0,2}[\w.]+)\s*(?:\(([^()]*(?:\([^()]*\)[^()]*)*)\))?\s*:(?:\s+(.*)|$)")
-_CALL = re.compile(r"\w\(")
-_GOOGLE_SECTION = re.compile(r"([A-Z][A-Za-z]+(?: [A-Z][a-z]+)?)\s*:\s*")
+_DIRECTIVE = lazy_pattern(r"\.\. ([\w:-]+)::\s*(.*)")
+_ADMONITION = lazy_pattern(r"(?:!!!|\?\?\?\+?)\s+([\w-]+)(?:\s+.*?)??(?:\s+\"(.*)\")?\s*")
+_FIELD = lazy_pattern(r":([A-Za-z]+)(?:\s+([^:\n]+?))?:(?:\s+(.*)|$)")
+_FENCE = lazy_pattern(r"(`{3,}|~{3,})")
+_UNDERLINE = lazy_pattern(r"([-=~^])\1{2,}\s*")
+_ENTRY = lazy_pattern(r"(\*{0,2}[\w.]+)\s*(?:\(([^()]*(?:\([^()]*\)[^()]*)*)\))?\s*:(?:\s+(.*)|$)")
+_CALL = lazy_pattern(r"\w\(")
+_GOOGLE_SECTION = lazy_pattern(r"([A-Z][A-Za-z]+(?: [A-Z][a-z]+)?)\s*:\s*")
 _CODE = frozenset({"code-block", "sourcecode", "code", "ipython", "plot", "testcode", "jupyter"})
 _ADMONITIONS = {
     *("note", "warning", "tip", "hint", "important", "caution", "danger", "attention", "seealso"),

@@ -8,13 +8,13 @@ the file alone, to a bounded depth; what is cut off is named.
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from docstow.core.errors import UnreadableInput
 from docstow.core.model import File
+from docstow.core.patterns import lazy_pattern
 from docstow.formats import Page, default_title
 from docstow.text.decoding import decode
 
@@ -22,7 +22,7 @@ from docstow.text.decoding import decode
 MEDIA_TYPE = "application/openapi+yaml"
 SUFFIXES = frozenset({".json", ".yaml", ".yml"})
 
-_SIGN = re.compile(rb"\b(?:openapi|swagger)[\"']?\s*:\s*[\"']?(?:2\.0|3\.\d)")
+_SIGN = lazy_pattern(rb"\b(?:openapi|swagger)[\"']?\s*:\s*[\"']?(?:2\.0|3\.\d)")
 _METHODS = ("get", "put", "post", "delete", "options", "head", "patch", "trace", "query")
 _MOST_OPERATIONS = 3000
 #: Lines of schemas on one page, and how deep they are nested.
@@ -35,8 +35,8 @@ _MOST_VALUES = 50
 _MOST_VALUES_IN_ALL, _DEEPEST_VALUE = 3_000_000, 200
 #: Schemas that are looked at for one operation, and for all.
 _MOST_STEPS, _MOST_STEPS_IN_ALL = 4000, 400_000
-_WORD = re.compile(r"[^\W_]+")
-_HEADING = re.compile(r"^(#{1,6})(?=\s)")
+_WORD = lazy_pattern(r"[^\W_]+")
+_HEADING = lazy_pattern(r"^(#{1,6})(?=\s)")
 _BOUNDS = {
     "minimum": "at least",
     "maximum": "at most",

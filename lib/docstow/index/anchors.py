@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 
 from docstow.core.model import Document, Example
+from docstow.core.patterns import lazy_pattern
 from docstow.text.chunking import sentences
 from docstow.text.markdown import FENCED
 
@@ -33,29 +34,29 @@ _MOST_CALLED = 3
 #: By so many last parts of its path an item can be named.
 _MOST_PARTS = 6
 
-_INDENTED = re.compile(r"(?:(?<=\n\n)|\A)(?:(?: {4}|\t).*\n?)+")
+_INDENTED = lazy_pattern(r"(?:(?<=\n\n)|\A)(?:(?: {4}|\t).*\n?)+")
 # Paragraphs, items of lists, rows of tables and headings, each a text of its own.
-_BLOCK_END = re.compile(r"\n[ >\t]*\n|\n(?=[ >\t]*(?:[-*+|#]|\d+[.)])[ \t|#]*)")
-_LEAD = re.compile(r"^[ >\t]*(?:[-*+]|\d+[.)]|#+)?[ \t]+")
-_MENTION = re.compile(
+_BLOCK_END = lazy_pattern(r"\n[ >\t]*\n|\n(?=[ >\t]*(?:[-*+|#]|\d+[.)])[ \t|#]*)")
+_LEAD = lazy_pattern(r"^[ >\t]*(?:[-*+]|\d+[.)]|#+)?[ \t]+")
+_MENTION = lazy_pattern(
     r"!\[[^\[\]\n]{0,200}\]\([^()\n]{0,400}\)"  # a picture
     r"|\[((?:[^\[\]]|\[[^\[\]]{0,40}\]){0,200})\]"
     r"\(([^()\s]{1,400}(?:\([^()\s]{0,100}\))?)(?:\s+\"[^\"]{0,200}\")?\)"
     r"|(?<!`)(`{1,3})(?!`)(.{1,200}?)(?<!`)\3(?!`)",
     re.DOTALL,
 )
-_QUALIFIED = re.compile(r"[.#:]*[A-Za-z_$][\w$]*(?:(?:::|\.|#)[A-Za-z_$][\w$]*)*")
-_GENERICS = re.compile(r"(?:::)?<[^<>]*>")
-_JOINT = re.compile(r"::|[.#]")
+_QUALIFIED = lazy_pattern(r"[.#:]*[A-Za-z_$][\w$]*(?:(?:::|\.|#)[A-Za-z_$][\w$]*)*")
+_GENERICS = lazy_pattern(r"(?:::)?<[^<>]*>")
+_JOINT = lazy_pattern(r"::|[.#]")
 # Where a mention stood in a text; nobody writes these characters.
-_MARK = re.compile("\ue000(\\d+)\ue001")
+_MARK = lazy_pattern("\ue000(\\d+)\ue001")
 
-_CALL = re.compile(
+_CALL = lazy_pattern(
     r"((?<![\w$.:])[A-Za-z_$][\w$]*(?:(?:::|\.)[A-Za-z_$][\w$]*)*|(?<=[)\]}?])\.[A-Za-z_$][\w$]*)"
     r"(?:(?:::)?<[^()\n]{0,60}?>)?!?\s*[({\[]"
 )
-_COMMENT = re.compile(r"^\s*(?://[/!]?|#(?!\[|!))\s?(.*)$")
-_BESIDE = re.compile(r"^(.*?\S)\s+(?://|#)\s+(.*)$")
+_COMMENT = lazy_pattern(r"^\s*(?://[/!]?|#(?!\[|!))\s?(.*)$")
+_BESIDE = lazy_pattern(r"^(.*?\S)\s+(?://|#)\s+(.*)$")
 
 
 def anchor_texts(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from functools import lru_cache
@@ -12,6 +11,8 @@ from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
+
+from docstow.core.patterns import lazy_pattern
 
 #: Name of the column that :func:`find_originals` gives.
 ORIGINAL = "original"
@@ -39,8 +40,8 @@ _MOST_COMPARED = 8
 #: A page with so many times the chunks of another is one that collects others.
 _COLLECTED = 2
 
-_WORD = re.compile(r"\w+")
-_VERSION = re.compile(r"(?<![A-Za-z0-9])(?:v(\d+(?:\.\d+)*)|(\d+(?:\.\d+)+))(?![A-Za-z0-9])")
+_WORD = lazy_pattern(r"\w+")
+_VERSION = lazy_pattern(r"(?<![A-Za-z0-9])(?:v(\d+(?:\.\d+)*)|(\d+(?:\.\d+)+))(?![A-Za-z0-9])")
 
 
 class ChunkText(NamedTuple):

@@ -6,11 +6,11 @@ A guide says in the words of those who ask what an item's own documentation says
 from __future__ import annotations
 
 import math
-import re
 
 import numpy as np
 from numpy.typing import NDArray
 
+from docstow.core.patterns import lazy_pattern
 from docstow.index.loaded import Index, fold_title
 
 #: So many of the nearest passages are read.
@@ -24,9 +24,9 @@ _LONGEST = 20_000
 
 # Names are taken whole or not at all, so that no text takes long.
 _NAME = r"(?<![\w$])[A-Za-z_$][\w$]*+(?:(?:\.|::)[A-Za-z_$][\w$]*+)*+"
-_QUOTED = re.compile(rf"`{{1,3}}[.@]?({_NAME})")
-_WORD = re.compile(_NAME)
-_JOINT = re.compile(r"\.|::")
+_QUOTED = lazy_pattern(rf"`{{1,3}}[.@]?({_NAME})")
+_WORD = lazy_pattern(_NAME)
+_JOINT = lazy_pattern(r"\.|::")
 
 
 def find_guide_mentions(index: Index, similarity: NDArray[np.float32]) -> dict[int, float]:

@@ -26,6 +26,7 @@ from docstow.core.model import (
     Snapshot,
     unpack_definitions,
 )
+from docstow.core.patterns import lazy_pattern
 from docstow.core.records import dataclass
 from docstow.core.spelling import MEMBERLESS, Spelling, kind_rank, of_kind
 from docstow.embedding import word_vectors
@@ -57,9 +58,9 @@ _LARGE = {"row", "text", "digest", *PAGE_FIELDS, *TRANSLATIONS, LISTS}
 #: Kinds that stand inside a type or trait, never directly in a module.
 _MEMBER_KINDS = frozenset({"method", "field", "variant", "assoc_const", "assoc_type"})
 
-_SCHEME = re.compile(r"^https?://", re.IGNORECASE)
+_SCHEME = lazy_pattern(r"^https?://", re.IGNORECASE)
 # What a page's name may end in: a suffix of its format, and the name of a folder's own page.
-_PAGE_END = re.compile(
+_PAGE_END = lazy_pattern(
     r"(?:(?:/|^)index)?(?:\.(?:x?html?|mdx?|markdown|rst|txt|adoc|asciidoc|ipynb|php|aspx?))?/*$",
     re.IGNORECASE,
 )

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import contextlib
-import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 from urllib.parse import unquote
 
 from docstow.core.errors import InvalidParameter, ItemNotFound
+from docstow.core.patterns import lazy_pattern
 from docstow.core.spelling import depth, disambiguated
 from docstow.core.urls import canonical_url
 from docstow.index.loaded import Index, page_key
 
 MOST_SUGGESTIONS = 5
 
-_SCHEME = re.compile(r"https?://")
+_SCHEME = lazy_pattern(r"https?://")
 
 #: Items less similar than this to what was asked for are not suggested.
 LEAST_ITEM_SCORE = 0.6

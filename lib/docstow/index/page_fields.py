@@ -6,7 +6,6 @@ begins with, in all its headings together, or in the sentence by which another p
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import chain
 
@@ -14,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from docstow.core.model import Document
+from docstow.core.patterns import lazy_pattern
 from docstow.embedding.words import WordVectors
 from docstow.index.near_rows import NearRows
 from docstow.index.near_words import Floats, NearWords
@@ -38,10 +38,10 @@ _LONGEST, _BEFORE, _BEHIND = 400, 150, 250
 _BARE, _FOLLOWING = 8, 200
 
 #: The target of anything that may be a link.
-_TARGET = re.compile(r"\]\(<?([^()\s>]+(?:\([^()\s]*\))?)")
-_MARK = re.compile(r"[*_`#>|\\]+")
+_TARGET = lazy_pattern(r"\]\(<?([^()\s>]+(?:\([^()\s]*\))?)")
+_MARK = lazy_pattern(r"[*_`#>|\\]+")
 # Paragraphs, items of lists and cells of tables.
-_BLOCK_END = re.compile(r"\n\s*\n|\n(?=\s*(?:[-*+|]|\d+[.)])\s)|<br>|(?<=\|) (?=\S)")
+_BLOCK_END = lazy_pattern(r"\n\s*\n|\n(?=\s*(?:[-*+|]|\d+[.)])\s)|<br>|(?<=\|) (?=\S)")
 
 
 class PageWords:

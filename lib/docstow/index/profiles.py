@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -29,6 +28,7 @@ from docstow.core.model import (
     Recipe,
     document_id,
 )
+from docstow.core.patterns import lazy_pattern
 from docstow.core.records import dataclass
 from docstow.core.spelling import as_words, of_name, package_kinds
 from docstow.formats.docstrings import guess_language
@@ -370,7 +370,7 @@ ITEMS = Profile(
 
 # Pages of prose
 
-_NO_WORD = re.compile(r"[^\w]+|_")
+_NO_WORD = lazy_pattern(r"[^\w]+|_")
 
 
 def _divide_page(

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from docstow.core.model import Document
+from docstow.core.patterns import lazy_pattern
 from docstow.core.records import dataclass
 from docstow.text.headings import find_headings
 from docstow.text.markdown import FENCED
@@ -53,15 +54,15 @@ _CODES = (
     " kk km ko lt lv mk ml mn ms my nb ne nl nn no pl pt ro ru sk sl sq sr sv ta te th tr uk ur uz"
     " vi zh"
 )
-_LANGUAGE = re.compile(
+_LANGUAGE = lazy_pattern(
     rf"(?<![^/._=])((?:{'|'.join(_CODES.split())})(?:[-_](?:[a-z]{{2}}|hans|hant|\d{{3}}))?)"
     r"(?![^/._&#])",
     re.IGNORECASE,
 )
 # What goes with a language: `/` of `/de`, `?lang=` of `?lang=de`.
-_BEFORE = re.compile(r"(?:[?&]\w+=|.)\Z")
-_TARGET = re.compile(r"\]\(<?([^()\s<>]{1,500})")
-_WORD = re.compile(r"\w+")
+_BEFORE = lazy_pattern(r"(?:[?&]\w+=|.)\Z")
+_TARGET = lazy_pattern(r"\]\(<?([^()\s<>]{1,500})")
+_WORD = lazy_pattern(r"\w+")
 
 
 class Translations:

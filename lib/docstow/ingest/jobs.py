@@ -9,7 +9,6 @@ import contextlib
 import gzip
 import hashlib
 import json
-import re
 import zlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -28,6 +27,7 @@ from docstow.core.errors import (
     internal_error,
 )
 from docstow.core.model import NO_ATTRIBUTES, Snapshot, Source
+from docstow.core.patterns import lazy_pattern
 from docstow.core.records import dataclass
 from docstow.core.threads import in_parallel
 from docstow.core.visibility import named
@@ -77,8 +77,8 @@ MOST_RESUMED = 3
 #: The index of the jobs that have ended.
 FINISHED = "upkeep/ended.json.gz"
 
-_ID = re.compile(r"[0-9a-f]{16}-\d{6}")
-_USER_OF_URL = re.compile(r"(?<=://)[^/?#\s]*@")
+_ID = lazy_pattern(r"[0-9a-f]{16}-\d{6}")
+_USER_OF_URL = lazy_pattern(r"(?<=://)[^/?#\s]*@")
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 
 from docstow.core.errors import DocstowError
 from docstow.core.model import NO_ATTRIBUTES, Document
+from docstow.core.patterns import lazy_pattern
 from docstow.core.spelling import Spelling
 from docstow.core.urls import canonical_url
 from docstow.text.chunking import code_blocks, first_sentence
@@ -26,10 +27,10 @@ _GUIDE_ORDER = ("readme", "changelog", "guide", "example")
 
 #: A link with its label, in which pictures and brackets may stand. What was read is not read in
 #: another way: there are exponentially many where a bracket is never closed.
-_LINK = re.compile(
+_LINK = lazy_pattern(
     r"\[((?>[^\[\]]|!?\[[^\[\]]{0,300}\](?:\([^()]{0,300}\))?+){0,400}+)\]\((https?://[^\s()]++)\)"
 )
-_FORGE = re.compile(
+_FORGE = lazy_pattern(
     r"https?://(?:www\.)?(?:github\.com|gitlab\.com|codeberg\.org|bitbucket\.org|sr\.ht)"
     r"/~?[\w.-]+/([\w.-]+?)(?:\.git)?/?"
 )
@@ -41,17 +42,17 @@ _NO_SITES = frozenset(
     }
 )
 #: The page that a registry has of each package.
-_REGISTRY_PAGE = re.compile(r"^/(?:project|package|pypi)/(?:@[\w.-]+/)?[\w.-]+/?$")
+_REGISTRY_PAGE = lazy_pattern(r"^/(?:project|package|pypi)/(?:@[\w.-]+/)?[\w.-]+/?$")
 #: Labels of a package's website in its metadata, the surest first.
 _SITES = ("documentation", "docs", "guide", "homepage", "home", "home page", "website")
 #: Where the documentation of items is, which the answer itself is about.
-_ITEM_DOCS = re.compile(r"https?://(?:docs\.rs|doc\.rust-lang\.org)/")
-_CHANGELOG = re.compile(
+_ITEM_DOCS = lazy_pattern(r"https?://(?:docs\.rs|doc\.rust-lang\.org)/")
+_CHANGELOG = lazy_pattern(
     r"change ?log|release notes|what'?s new|what changed|changes", re.IGNORECASE
 )
-_GUIDE = re.compile(r"guide|book|tutorial|documentation|docs|manual|handbook", re.IGNORECASE)
-_HOME = re.compile(r"home ?page|website|home", re.IGNORECASE)
-_REPOSITORY = re.compile(r"repository|source|source code|code|github|gitlab", re.IGNORECASE)
+_GUIDE = lazy_pattern(r"guide|book|tutorial|documentation|docs|manual|handbook", re.IGNORECASE)
+_HOME = lazy_pattern(r"home ?page|website|home", re.IGNORECASE)
+_REPOSITORY = lazy_pattern(r"repository|source|source code|code|github|gitlab", re.IGNORECASE)
 
 
 def describe_package(

@@ -8,7 +8,6 @@ from __future__ import annotations
 import contextlib
 import json
 import logging
-import re
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -25,6 +24,7 @@ from docstow.core.errors import (
     UnreadableInput,
 )
 from docstow.core.model import Source
+from docstow.core.patterns import lazy_pattern
 from docstow.core.records import dataclass
 from docstow.ingest.jobs import FAILED, INCREMENTAL, QUEUED, STOW, SYNC, Job, Jobs, subject
 
@@ -42,7 +42,7 @@ BATCH = 10
 #: message may never have been sent. One too many does no harm.
 RESEND_S = 600.0
 
-_REGION = re.compile(r"sqs[.-]([a-z]{2}(?:-[a-z]+)+-\d+)\.|^([a-z]{2}(?:-[a-z]+)+-\d+)\.queue\.")
+_REGION = lazy_pattern(r"sqs[.-]([a-z]{2}(?:-[a-z]+)+-\d+)\.|^([a-z]{2}(?:-[a-z]+)+-\d+)\.queue\.")
 
 
 class Busy(Exception):

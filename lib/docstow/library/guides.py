@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 
 from docstow.core import auth
 from docstow.core.errors import DocstowError
+from docstow.core.patterns import lazy_pattern
 from docstow.core.records import dataclass
 from docstow.core.urls import canonical_url, directory_of, site_of
 from docstow.ingest.overview import is_site
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
 
 SITE = "site"
 ASK, AUTO, NEVER = "ask", "auto", "never"
-_CODE = re.compile(r"```.*?```|~~~.*?~~~|``[^`]+``|`[^`\n]+`", re.DOTALL)
+_CODE = lazy_pattern(r"```.*?```|~~~.*?~~~|``[^`]+``|`[^`\n]+`", re.DOTALL)
 #: Names shorter than this are told from words only with their owner.
 _SHORTEST = 3
 #: Characters of the line that is shown of a passage.

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from docstow.core.errors import DocumentNotFound, InvalidParameter, SnapshotNotFound
 from docstow.core.model import Document, Registration, Snapshot
+from docstow.core.patterns import lazy_pattern
 from docstow.core.records import dataclass
 from docstow.core.threads import in_parallel
 from docstow.library import IndexCache
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from docstow.sources.registry import Registry
     from docstow.store.snapshots import Snapshots
 
-_DOCUMENT_ID = re.compile(r"[0-9a-f]{12}\.[0-9a-f]{16}")
-_CHUNK_ID = re.compile(r"([0-9a-f]{12}\.[0-9a-f]{16})\.[0-9a-f]{12}")
+_DOCUMENT_ID = lazy_pattern(r"[0-9a-f]{12}\.[0-9a-f]{16}")
+_CHUNK_ID = lazy_pattern(r"([0-9a-f]{12}\.[0-9a-f]{16})\.[0-9a-f]{12}")
 
 #: Pages that are listed where a reference means several.
 _MOST_CANDIDATES = 20

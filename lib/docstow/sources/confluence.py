@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import contextlib
 import html
-import re
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlsplit
 
 from docstow.core.errors import DocstowError, InvalidParameter, SourceNotFound
 from docstow.core.model import File, Known, Registration, Revision
+from docstow.core.patterns import lazy_pattern
 from docstow.core.urls import clean_url
 from docstow.sources import (
     MORE_PAGES,
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from docstow.net import Fetcher
 
 #: Where a space is below the root of a site, which is ``/wiki`` in Atlassian's cloud.
-_SPACE = re.compile(r"(?P<root>(?:/[^/]+)*?)/(?:spaces|display)/(?P<key>~?[A-Za-z0-9]+)(?:/.*)?")
+_SPACE = lazy_pattern(r"(?P<root>(?:/[^/]+)*?)/(?:spaces|display)/(?P<key>~?[A-Za-z0-9]+)(?:/.*)?")
 #: Pages of one answer.
 _AT_ONCE = 250
 

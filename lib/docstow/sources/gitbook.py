@@ -7,13 +7,13 @@ groups and links in one revision; each document is given as Markdown.
 from __future__ import annotations
 
 import contextlib
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlsplit
 
 from docstow.core.errors import DocstowError, InvalidParameter
 from docstow.core.model import File, Known, Registration, Revision
+from docstow.core.patterns import lazy_pattern
 from docstow.core.urls import clean_url
 from docstow.sources import (
     MORE_PAGES,
@@ -34,9 +34,9 @@ if TYPE_CHECKING:
     from docstow.net import Fetcher
 
 API = "https://api.gitbook.com/v1"
-_ID = re.compile(r"[A-Za-z0-9_-]{8,64}")
-_API_PATH = re.compile(r"(?P<root>(?:/[^/]+)*?)/spaces/(?P<id>[A-Za-z0-9_-]+)(?:/.*)?")
-_APP_PATH = re.compile(r"(?:/o/[^/]+)?/s/(?P<id>[A-Za-z0-9_-]+)(?:/.*)?")
+_ID = lazy_pattern(r"[A-Za-z0-9_-]{8,64}")
+_API_PATH = lazy_pattern(r"(?P<root>(?:/[^/]+)*?)/spaces/(?P<id>[A-Za-z0-9_-]+)(?:/.*)?")
+_APP_PATH = lazy_pattern(r"(?:/o/[^/]+)?/s/(?P<id>[A-Za-z0-9_-]+)(?:/.*)?")
 #: What a page of the tree is, whatever its release calls it.
 _DOCUMENTS = ("document", "sheet")
 

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 
 from docstow import formats
 from docstow.core.errors import InvalidParameter
+from docstow.core.patterns import lazy_pattern
 from docstow.core.records import dataclass
 from docstow.formats import openapi
 from docstow.sources import MORE_BYTES, MORE_FILES
@@ -64,7 +65,7 @@ _MEDIA_TYPES = {
 }
 _MOST_GLOBS = 100
 _LONGEST_GLOB = 200
-_WILDCARD = re.compile(r"[*?\[]")
+_WILDCARD = lazy_pattern(r"[*?\[]")
 
 
 @dataclass(frozen=True, slots=True)

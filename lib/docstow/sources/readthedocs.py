@@ -7,7 +7,6 @@ documentation of each is; that is crawled as any website is, below its own addre
 from __future__ import annotations
 
 import contextlib
-import re
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import replace
@@ -16,6 +15,7 @@ from urllib.parse import quote, urlsplit
 
 from docstow.core.errors import InvalidParameter, SourceNotFound
 from docstow.core.model import Known, Registration, Revision
+from docstow.core.patterns import lazy_pattern
 from docstow.core.urls import canonical_url, clean_url
 from docstow.sources import Command, Event, Origin, SourceKind, Upstreams, site
 from docstow.sources.json_api import JsonApi, rows, text
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from docstow.net import Fetcher
 
 HOME = "https://app.readthedocs.org"
-_NAME = re.compile(r"(?P<project>[a-z0-9][a-z0-9_-]*)(?:@(?P<version>[A-Za-z0-9._-]+))?")
-_PATH = re.compile(
+_NAME = lazy_pattern(r"(?P<project>[a-z0-9][a-z0-9_-]*)(?:@(?P<version>[A-Za-z0-9._-]+))?")
+_PATH = lazy_pattern(
     r"(?:/api/v3|/dashboard)?/projects?/(?P<project>[a-z0-9][a-z0-9_-]*)"
     r"(?:@(?P<version>[A-Za-z0-9._-]+)|/.*)?"
 )

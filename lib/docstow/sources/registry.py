@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import logging
-import re
 import threading
 import time
 from collections import OrderedDict
@@ -17,6 +16,7 @@ from docstow import sources
 from docstow.core import auth
 from docstow.core.errors import DocstowError, InvalidParameter, SourceNotFound, StoreError
 from docstow.core.model import Head, Registration, Source, source_id
+from docstow.core.patterns import lazy_pattern
 from docstow.core.records import dataclass
 from docstow.core.similar import similar_names
 from docstow.sources import SourceKind, collection
@@ -43,8 +43,8 @@ LONGEST_TITLE = 200
 SHORTEST_ID = 6
 #: The reason of the pin of a registered crate.
 REGISTERED = "registered"
-_HEX = re.compile(r"[0-9a-f]+")
-_HEADER_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
+_HEX = lazy_pattern(r"[0-9a-f]+")
+_HEADER_NAME = lazy_pattern(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
 
 
 @dataclass(frozen=True, slots=True)

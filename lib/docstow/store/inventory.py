@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import gzip
 import json
-import re
 import sys
 import uuid
 import zlib
@@ -26,6 +25,7 @@ from typing import NamedTuple, TypeVar
 from docstow.core import threads
 from docstow.core.errors import StoreError
 from docstow.core.model import Head, Snapshot, Source
+from docstow.core.patterns import lazy_pattern
 from docstow.core.records import dataclass
 from docstow.store.heads import (
     StoredHead,
@@ -50,7 +50,7 @@ INVENTORY = "upkeep/inventory.json.gz"
 INVENTORY_SCHEMA = 1
 #: Most of it is digests, which no effort makes smaller.
 _QUICK = 3
-_BLOB = re.compile(
+_BLOB = lazy_pattern(
     r"blobs/(?P<digest>[0-9a-f]{64})(?:\.(?P<owner>[0-9a-f]{16})-(?P<epoch>\d+))?\.(?:parquet|pack)"
 )
 

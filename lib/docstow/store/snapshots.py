@@ -7,7 +7,6 @@ here reads tables: a record is served without DuckDB or numpy.
 from __future__ import annotations
 
 import contextlib
-import re
 import threading
 import time
 from collections import OrderedDict
@@ -20,6 +19,7 @@ from typing import Any
 from docstow.core import auth
 from docstow.core.errors import StoreError
 from docstow.core.model import Head, Recipe, Revision, Snapshot, Source, in_epoch, snapshot_id
+from docstow.core.patterns import lazy_pattern
 from docstow.store.blobs import BlobCache, Blobs
 from docstow.store.heads import (
     LONGEST_COPY,
@@ -44,7 +44,7 @@ __all__ = ["BlobCache", "Fenced", "Snapshots"]
 #: How often a publisher begins again whose epoch was ended.
 ATTEMPTS = 10
 SNAPSHOTS_KEPT = 256
-_ID = re.compile(r"[0-9a-f]{64}")
+_ID = lazy_pattern(r"[0-9a-f]{64}")
 
 
 class Snapshots:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -12,6 +11,7 @@ from itertools import chain, pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from docstow.core.patterns import lazy_pattern
 from docstow.core.records import dataclass
 
 #: Ids of :func:`tokens` and :func:`prose_tokens`, a part of recipes.
@@ -26,27 +26,27 @@ K1 = 1.2
 _REPEATED, _MOST_KEPT = 120, 1 << 14
 
 # A run of letters, digits and underscores; an English contraction's tail goes with its word.
-_WORD = re.compile(r"\w+(?:['\u2019](?:s|t|re|ve|ll|d|m)\b)?")
+_WORD = lazy_pattern(r"\w+(?:['\u2019](?:s|t|re|ve|ll|d|m)\b)?")
 # "IT'S" is one word when its case is folded, and two when it is not.
-_CONTRACTED_CAPITALS = re.compile(r"'[A-Z]")
-_CONTRACTION = re.compile(r"['\u2019].*")
-_PLURAL_ACRONYM = re.compile(r"[A-Z]{2,}s")
+_CONTRACTED_CAPITALS = lazy_pattern(r"'[A-Z]")
+_CONTRACTION = lazy_pattern(r"['\u2019].*")
+_PLURAL_ACRONYM = lazy_pattern(r"[A-Z]{2,}s")
 # Inside an identifier: HTTP|Server, join|handle, Ipv4|Addr, each with the digits it ends in.
 # A letter beyond ASCII counts as a small one.
-_PART = re.compile(r"[A-Z]+(?![^\W\d_A-Z])\d*|[A-Z]?[^\W\d_A-Z]+\d*|\d+")
-_LETTERS_THEN_DIGITS = re.compile(r"([^\W\d_]{2,})(\d+)")
+_PART = lazy_pattern(r"[A-Z]+(?![^\W\d_A-Z])\d*|[A-Z]?[^\W\d_A-Z]+\d*|\d+")
+_LETTERS_THEN_DIGITS = lazy_pattern(r"([^\W\d_]{2,})(\d+)")
 
 # Scripts whose words stand without spaces between them, or with endings (Korean).
-_RUN = re.compile(
+_RUN = lazy_pattern(
     "[\u3005\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
     "\U00020000-\U0003ffff]+"
 )
-_ACCENT = re.compile("[\u0300-\u036f]+")
+_ACCENT = lazy_pattern("[\u0300-\u036f]+")
 
-_VOWEL = re.compile(r"[aeiouy]")
+_VOWEL = lazy_pattern(r"[aeiouy]")
 # Porter's measure and his *o condition, with y as a vowel unless it opens the word.
-_VOWELS_THEN_CONSONANTS = re.compile(r"[aeiouy]+[^aeiouy]+")
-_SHORT_SYLLABLE = re.compile(r"[^aeiou][aeiouy][^aeiouwxy]$")
+_VOWELS_THEN_CONSONANTS = lazy_pattern(r"[aeiouy]+[^aeiouy]+")
+_SHORT_SYLLABLE = lazy_pattern(r"[^aeiou][aeiouy][^aeiouwxy]$")
 _STEMS = {"using": "use", "used": "use", "embed": "embed", "embeds": "embed", "indices": "index"}
 
 

@@ -16,26 +16,28 @@ from collections.abc import Collection, Iterator, Sequence
 from itertools import filterfalse, islice, pairwise
 from urllib.parse import unquote
 
+from docstow.core.patterns import lazy_pattern
+
 #: Blobs of Base64, Base32 or hex, and characters that are looked for in them.
-_BLOB = re.compile(r"[A-Za-z0-9+/_-]{32,}={0,2}")
-_BASE32 = re.compile(r"[A-Z2-7]{40,}={0,6}")
-_HEX = re.compile(r"[0-9a-fA-F]{40,}")
+_BLOB = lazy_pattern(r"[A-Za-z0-9+/_-]{32,}={0,2}")
+_BASE32 = lazy_pattern(r"[A-Z2-7]{40,}={0,6}")
+_HEX = lazy_pattern(r"[0-9a-fA-F]{40,}")
 _LONGEST_BLOB, _MOST_BLOBS = 4000, 20
 #: Words without blanks, where a text says that it is in Base85.
-_BASE85 = re.compile(r"[!-~]{30,}")
+_BASE85 = lazy_pattern(r"[!-~]{30,}")
 #: Codes of characters as numbers: bits, two hexadecimal digits, three octal ones, decimal numbers.
 _NUMBERS = (
-    (re.compile(r"\b[01]{8}(?:[ ,]{1,2}[01]{8}){11,}\b"), 2),
-    (re.compile(r"\b(?:0x)?[0-9a-fA-F]{2}(?:[ :,]{1,2}(?:0x)?[0-9a-fA-F]{2}){15,}\b"), 16),
-    (re.compile(r"\b[01][0-7]{2}(?:[ ,]{1,2}[01][0-7]{2}){15,}\b"), 8),
-    (re.compile(r"\b\d{2,3}(?:[ ,]{1,2}\d{2,3}){15,}\b"), 10),
+    (lazy_pattern(r"\b[01]{8}(?:[ ,]{1,2}[01]{8}){11,}\b"), 2),
+    (lazy_pattern(r"\b(?:0x)?[0-9a-fA-F]{2}(?:[ :,]{1,2}(?:0x)?[0-9a-fA-F]{2}){15,}\b"), 16),
+    (lazy_pattern(r"\b[01][0-7]{2}(?:[ ,]{1,2}[01][0-7]{2}){15,}\b"), 8),
+    (lazy_pattern(r"\b\d{2,3}(?:[ ,]{1,2}\d{2,3}){15,}\b"), 10),
 )
 #: So many in a row; those of letters begin with a digit in every base.
-_IN_ROW = re.compile(r"(?:\d\w{1,8}[ :,]{1,2}){11}")
-_ESCAPED = re.compile(r"(?:%[0-9a-fA-F]{2}){4}|%20")
+_IN_ROW = lazy_pattern(r"(?:\d\w{1,8}[ :,]{1,2}){11}")
+_ESCAPED = lazy_pattern(r"(?:%[0-9a-fA-F]{2}){4}|%20")
 _CODE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2}))")
-_CODES = re.compile(rf"(?:{_CODE.pattern}){{8}}")
-_MORSE = re.compile(r"(?:[.-]{1,5} (?:/ )?){12,}[.-]{1,5}")
+_CODES = lazy_pattern(rf"(?:{_CODE.pattern}){{8}}")
+_MORSE = lazy_pattern(r"(?:[.-]{1,5} (?:/ )?){12,}[.-]{1,5}")
 _MORSE_CODE = dict(
     zip(
         (
@@ -48,20 +50,20 @@ _MORSE_CODE = dict(
     )
 )
 #: Letters one by one, with the same between all of them.
-_SPACED = re.compile(r"\b\w(?:([ .\-_]{1,3})\w){7,}\b")
+_SPACED = lazy_pattern(r"\b\w(?:([ .\-_]{1,3})\w){7,}\b")
 #: Every second character of a text with single blanks, where six words are single letters.
 _SINGLE_LETTERS = " " * 7
 #: Letters with a sign between all of them, and the same around blanks.
-_SIGNED = re.compile(r"(?<!\w)(?:\w([.*|/_-]) ?\1?){10,}\w(?!\w)")
-_HYPHEN = re.compile(r"(?<=[A-Za-z])-(?=[A-Za-z])")
-_BEFORE, _AFTER = re.compile(r"[a-z]+\Z"), re.compile(r"[a-z]+")
+_SIGNED = lazy_pattern(r"(?<!\w)(?:\w([.*|/_-]) ?\1?){10,}\w(?!\w)")
+_HYPHEN = lazy_pattern(r"(?<=[A-Za-z])-(?=[A-Za-z])")
+_BEFORE, _AFTER = lazy_pattern(r"[a-z]+\Z"), lazy_pattern(r"[a-z]+")
 #: Letters of a word on one side of a hyphen.
 _SYLLABLES = 10
 #: What stands before each line of a quotation or a comment.
-_QUOTED = re.compile(r"\n[ \t]*(?:>|//|--)+[ \t]?(?=\w)")
+_QUOTED = lazy_pattern(r"\n[ \t]*(?:>|//|--)+[ \t]?(?=\w)")
 #: Between the parts of a text that code puts together.
-_CONCATENATED = re.compile(r"""(['"])\s*(?:\+|\.\.|;\s*\w+\s*=)\s*['"]""")
-_LEET_WORD = re.compile(r"[a-z][013457][a-z]|\b[013457][a-z]{2}")
+_CONCATENATED = lazy_pattern(r"""(['"])\s*(?:\+|\.\.|;\s*\w+\s*=)\s*['"]""")
+_LEET_WORD = lazy_pattern(r"[a-z][013457][a-z]|\b[013457][a-z]{2}")
 _LEETS = tuple(str.maketrans("013457@$", f"o{one}eastas") for one in "il")
 #: Small capitals, and letters in squares and circles.
 _SMALL = str.maketrans(
@@ -75,11 +77,11 @@ _BADGES = str.maketrans(
         for place in range(26)
     }
 )
-_UNUSUAL = re.compile(
+_UNUSUAL = lazy_pattern(
     "[\u1d00-\u1d22\u0262\u026a\u0274\u0280\u028f\u029f\ua730\ua731\U0001f130-\U0001f189\U0001f1e6-\U0001f1ff]{4}"
 )
 #: Letters with marks above or below them, at least every second of a word.
-_ACCENTED = re.compile("(?:[a-z]?[\u00e0-\u024f\u1e00-\u1eff]\u0301?){3}")
+_ACCENTED = lazy_pattern("(?:[a-z]?[\u00e0-\u024f\u1e00-\u1eff]\u0301?){3}")
 #: What asks for letters to be moved in the alphabet.
 _ROTATED = ("rot13", "rot 13", "by 13", "13 letters", "caesar")
 #: Words of attacks.

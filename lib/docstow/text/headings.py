@@ -7,23 +7,23 @@ are in ``terms``: pairs of a line, counted from 0, and a fragment.
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Sequence
 from functools import lru_cache
 
+from docstow.core.patterns import lazy_pattern
 from docstow.core.records import dataclass
 from docstow.text.parsing import HEADING, parse, plain_line
 
-_HEADING = re.compile(r"(#{1,6})[ \t]+(.*?)[ \t]*$")
-_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
+_HEADING = lazy_pattern(r"(#{1,6})[ \t]+(.*?)[ \t]*$")
+_FENCE = lazy_pattern(r" {0,3}(`{3,}|~{3,})")
 #: What a line begins with that may be a heading or a fence.
 _OPENINGS = frozenset("#`~ ")
 #: A title without anything that has a meaning in Markdown.
-_PLAIN = re.compile(r"[^\\`*_\[\]<>&~#!|{}\x00-\x1f\x7f]*")
+_PLAIN = lazy_pattern(r"[^\\`*_\[\]<>&~#!|{}\x00-\x1f\x7f]*")
 #: What GitHub leaves out of a fragment.
-_NO_SLUG = re.compile(r"[^\w\- ]+")
+_NO_SLUG = lazy_pattern(r"[^\w\- ]+")
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ from functools import cache
 from itertools import islice
 from typing import NamedTuple
 
+from docstow.core.patterns import lazy_pattern
 from docstow.text.disguises import undone
 from docstow.text.injection_rules import (
     CALLS,
@@ -40,15 +41,15 @@ _NEAR = 300
 _SELDOM = 4
 _wanted = Counter[tuple[str, tuple[str, ...]]]()
 #: Lines through letters.
-_STRUCK = re.compile("[\u0332\u0335-\u0338]")
+_STRUCK = lazy_pattern("[\u0332\u0335-\u0338]")
 #: Letters of Cyrillic and Greek that look like Latin ones.
 _LOOKALIKES = str.maketrans(
     "аеорсухіјѕԁһӏкмтвнгԛԝοαιερτυνκχηω",
     "aeopcyxijsdhlkmtbhrqwoaieptuvkxnw",
 )
-_MIXED = re.compile("[a-z][\u0370-\u052f]|[\u0370-\u052f][a-z]")
+_MIXED = lazy_pattern("[a-z][\u0370-\u052f]|[\u0370-\u052f][a-z]")
 #: Hebrew, Arabic, Devanagari, Thai, Japanese, Chinese, Korean.
-_OTHER_SCRIPT = re.compile(
+_OTHER_SCRIPT = lazy_pattern(
     "[\u0590-\u05ff\u0e00-\u0e7f\u0600-\u06ff\u0900-\u097f\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]"
 )
 #: Signs within words, those of emphasis, and all that stand between words.

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from functools import cache
 
+from docstow.core.patterns import lazy_pattern
 from docstow.core.records import dataclass
 
 #: Enough to be marked; enough beside another reason; enough beside another that is weak.
@@ -377,7 +378,7 @@ ROLES: tuple[tuple[str, str], ...] = (
     ),
 )
 #: Pictures whose address has a place for what only the reader knows.
-IMAGES = re.compile(
+IMAGES = lazy_pattern(
     r"!\[[^\]\n]{0,200}\]\([^)\s?&=/#]{1,10}[^)\s]{0,300}?[?&=/#{](?i:\w{0,10}[=/{<$]{0,3})"
     r"(?i:conversation|chat_|secret|system_?prompt|base64_of|session_?token|api_?keys?|user_?message)"
 )

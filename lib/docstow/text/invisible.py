@@ -12,20 +12,21 @@ from dataclasses import replace
 from typing import Any
 
 from docstow.core.model import Document
+from docstow.core.patterns import lazy_pattern
 
 #: Scripts in which joiners are spelling: Arabic, Syriac, N'Ko, those of India, Sri Lanka, Tibet,
 #: Burma, Cambodia and Mongolia, and the presentation forms of Arabic.
-_SCRIPT = re.compile(
+_SCRIPT = lazy_pattern(
     "[\u0600-\u08ff\u0900-\u0dff\u0f00-\u109f\u1780-\u18af\ua800-\uabff\ufb50-\ufdff\ufe70-\ufefc]"
 )
 #: Emoji and what modifies them; a joiner between two makes one picture of them.
-_EMOJI = re.compile("[\u2190-\u2bff\u3030\u303d\u3297\u3299\U0001f000-\U0001faff]")
+_EMOJI = lazy_pattern("[\u2190-\u2bff\u3030\u303d\u3297\u3299\U0001f000-\U0001faff]")
 _SELECTORS, _JOINERS = "\ufe00-\ufe0f\U000e0100-\U000e01ef", "\u200c\u200d"
 _OTHERS = "\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff\U000e0000-\U000e007f"
 #: A run of them. One selector of a variant may be meant, and a joiner after it.
 _ANY = f"[{_SELECTORS}{_JOINERS}{_OTHERS}]"
-_FIRST = re.compile(_ANY)
-_RUN = re.compile(f"(?={_ANY})(?P<selector>[{_SELECTORS}]?)(?P<joiner>[{_JOINERS}]?){_ANY}*")
+_FIRST = lazy_pattern(_ANY)
+_RUN = lazy_pattern(f"(?={_ANY})(?P<selector>[{_SELECTORS}]?)(?P<joiner>[{_JOINERS}]?){_ANY}*")
 #: The attribute of a document that counts what was dropped from it.
 INVISIBLE = "invisible"
 

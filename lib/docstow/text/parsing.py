@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 if TYPE_CHECKING:
     import pyromark
 
+from docstow.core.patterns import lazy_pattern
+
 #: What a block is.
 PARAGRAPH, HEADING, ROW, CODE, HTML = "paragraph", "heading", "row", "code", "html"
 LIST, ITEM, QUOTE, TABLE, RULE = "list", "item", "quote", "table", "rule"
@@ -39,10 +41,10 @@ _LABEL = rf"(?:{_WORDS}|{_CODE})++"
 _TARGET = r"\([^\s()<>\\`\x00-\x1f]*+\)"
 _INLINE = rf"(?:{_WORDS}|{_CODE}|\[{_LABEL}\]{_TARGET})++"
 _LINE = rf"""(?:(?=[^\W\d_]|[`(\["']){_INLINE}|\*(?=[^\s*]){_INLINE}(?<=\S)\*)"""
-_PLAIN = re.compile(rf"{_LINE}(?:\n++{_LINE})*+\n*+")
-_CODE_OR_LINK = re.compile(rf"({_CODE})|\[({_LABEL})\]{_TARGET}")
-_FENCE = re.compile(rb"`{3,}|~{3,}")
-_HASHES = re.compile(rb"#{1,6}(?=[ \t\n]|\Z)")
+_PLAIN = lazy_pattern(rf"{_LINE}(?:\n++{_LINE})*+\n*+")
+_CODE_OR_LINK = lazy_pattern(rf"({_CODE})|\[({_LABEL})\]{_TARGET}")
+_FENCE = lazy_pattern(rb"`{3,}|~{3,}")
+_HASHES = lazy_pattern(rb"#{1,6}(?=[ \t\n]|\Z)")
 
 
 class Block(NamedTuple):

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from textwrap import dedent
 
+from docstow.core.patterns import lazy_pattern
 from docstow.text.headings import find_headings
 from docstow.text.parsing import HEADING, parse
 
-_NUMBERED = re.compile(r"(.+)[-_](\d{1,3})")
+_NUMBERED = lazy_pattern(r"(.+)[-_](\d{1,3})")
 
 
 def find_section(

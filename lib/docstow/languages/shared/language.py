@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from docstow.core import spelling
 from docstow.core.errors import InvalidParameter
+from docstow.core.patterns import lazy_pattern
 from docstow.core.records import dataclass
 
 if TYPE_CHECKING:
@@ -278,7 +279,7 @@ def names() -> tuple[str, ...]:
     return tuple(name for each in documented() for name in each.names)
 
 
-_PREFIX = re.compile(r"([A-Za-z.]+):(?!:)")
+_PREFIX = lazy_pattern(r"([A-Za-z.]+):(?!:)")
 
 
 @dataclass(frozen=True, slots=True)

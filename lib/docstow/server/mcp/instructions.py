@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Collection, Sequence
+
+from docstow.core.patterns import lazy_pattern
 
 #: Clients cut instructions at so many bytes.
 MAX_INSTRUCTIONS = 2048
@@ -63,7 +64,7 @@ _PARAGRAPHS = (
     ),
 )
 #: A package with its version, as it may stand in instructions: nothing that could be a sentence.
-_PACKAGE = re.compile(r"[A-Za-z0-9@/_.-]{1,80} [A-Za-z0-9._+-]{1,40}")
+_PACKAGE = lazy_pattern(r"[A-Za-z0-9@/_.-]{1,80} [A-Za-z0-9._+-]{1,40}")
 
 
 def instruct(offered: Collection[str], project: Callable[[], Sequence[str]] = tuple) -> str:

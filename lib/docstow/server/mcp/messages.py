@@ -9,11 +9,11 @@ from __future__ import annotations
 import base64
 import binascii
 import json
-import re
 from collections.abc import Iterable, Mapping
 from typing import Any, NoReturn
 
 from docstow.core.calls import LEVELS
+from docstow.core.patterns import lazy_pattern
 
 # Error codes: of JSON-RPC, then of MCP.
 PARSE_ERROR = -32700
@@ -46,7 +46,7 @@ _NAME_HEADER = "mcp-name"
 # Which parameter a request of that method repeats in its Mcp-Name header.
 _NAMED_BY = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
 
-_ENCODED = re.compile(r"=\?base64\?(.*)\?=")
+_ENCODED = lazy_pattern(r"=\?base64\?(.*)\?=")
 
 
 class RpcError(Exception):

@@ -16,6 +16,7 @@ from docstow.core.errors import (
     PackageNotFound,
     SourceNotFound,
 )
+from docstow.core.patterns import lazy_pattern
 from docstow.server.mcp.messages import (
     INTERNAL_ERROR,
     INVALID_PARAMS,
@@ -35,7 +36,7 @@ _NOTHING = (
     SourceNotFound,
 )
 #: Where a message is cut into what may be left out of it.
-_CLAUSE = re.compile(r"(?<=[.;])\s+")
+_CLAUSE = lazy_pattern(r"(?<=[.;])\s+")
 
 
 def describe(tool: Tool, input_schema: Mapping[str, Any]) -> dict[str, Any]:

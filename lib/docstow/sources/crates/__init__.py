@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from docstow.core.errors import InvalidParameter
 from docstow.core.model import CRATE, LOCAL, Head, Registration, Revision, Snapshot, Source
+from docstow.core.patterns import lazy_pattern
 from docstow.core.threads import in_parallel
 from docstow.core.versions import Version, choose, exact
 from docstow.sources import SourceKind
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from docstow.sources.crates.origin import CrateOrigin
     from docstow.store.snapshots import Snapshots
 
-_CRATE_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}")
+_CRATE_NAME = lazy_pattern(r"[A-Za-z][A-Za-z0-9_-]{0,63}")
 
 
 def canonical(uri: str) -> str:

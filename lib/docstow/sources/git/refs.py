@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from urllib.parse import quote, unquote, urlsplit
 
 from docstow.core.errors import InvalidParameter, UnreadableInput
+from docstow.core.patterns import lazy_pattern
 from docstow.core.records import dataclass
 
 SERVICE = "git-upload-pack"
 MEDIA_TYPE = f"application/x-{SERVICE}-advertisement"
-COMMIT = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
+COMMIT = lazy_pattern(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 _PEELED = "^{}"
 
 
@@ -90,17 +90,17 @@ def _lines(body: bytes) -> Iterator[str]:
 
 
 GITHUB = "github.com"
-_NAME = re.compile(r"[A-Za-z0-9._-]{1,100}")
-_OWNER = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,38})")
+_NAME = lazy_pattern(r"[A-Za-z0-9._-]{1,100}")
+_OWNER = lazy_pattern(r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,38})")
 #: Invalid in the name of a ref, see git-check-ref-format(1).
-_BAD_REF = re.compile(r"[\x00-\x20\x7f~^:?*\[\\%#]|\.\.|@\{|//|^[-/.]|[/.]$|\.lock$|/\.")
+_BAD_REF = lazy_pattern(r"[\x00-\x20\x7f~^:?*\[\\%#]|\.\.|@\{|//|^[-/.]|[/.]$|\.lock$|/\.")
 _LONGEST_REF = 200
 #: URLs of a ref and a folder on GitHub, GitLab, Gitea and Forgejo.
-_VIEWS = re.compile(
+_VIEWS = lazy_pattern(
     r"(?P<repo>.+?)/(?:tree|blob|-/tree|-/blob|src/branch|src/tag|src/commit)/(?P<ref>[^/]+)"
     r"(?:/(?P<folder>.+))?"
 )
-_SSH = re.compile(r"(?:ssh://)?git@(?P<host>[^:/]+)[:/](?P<path>.+)")
+_SSH = lazy_pattern(r"(?:ssh://)?git@(?P<host>[^:/]+)[:/](?P<path>.+)")
 _FORMS = "must be owner/repo, owner/repo@ref or the repository's https address"
 
 

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urljoin, urlsplit
 
 from docstow.core.errors import DocstowError
+from docstow.core.patterns import lazy_pattern
 from docstow.core.records import dataclass
 from docstow.core.urls import clean_url, site_of
 
@@ -25,14 +26,14 @@ if TYPE_CHECKING:
     from docstow.net import Answer, Fetcher
 
 #: A segment of a path that tells versions apart.
-_LABEL = re.compile(
+_LABEL = lazy_pattern(
     r"latest|stable|current|main|master|dev|devel|next|(?P<version>v?\d+(?:\.\d+)*(?:\.?x)?)",
     re.IGNORECASE,
 )
-_NUMBERS = re.compile(
+_NUMBERS = lazy_pattern(
     r"v?(\d+(?:\.\d+)*)(?:\.?x)?(?:\s*\((?:stable|latest|current)\))?", re.IGNORECASE
 )
-_ENGLISH = re.compile(r"en(?:[-_][a-z]{2})?", re.IGNORECASE)
+_ENGLISH = lazy_pattern(r"en(?:[-_][a-z]{2})?", re.IGNORECASE)
 _LISTINGS = ("versions.json", "switcher.json")
 #: A version that no site has: where it has a page, any address has one.
 _NO_VERSION = "0.0.0-none"

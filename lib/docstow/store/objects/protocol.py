@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import contextlib
 import logging
-import re
 from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
 from typing import Protocol, runtime_checkable
 
 from docstow.core.errors import InvalidParameter, StoreError
+from docstow.core.patterns import lazy_pattern
 from docstow.core.records import dataclass
 
 # Common file systems allow 255 bytes a name, S3 allows 1024 a key; the rest is left to the prefix.
 LONGEST_SEGMENT = 240
 LONGEST_KEY = 800
 EMPTY_SEGMENT = "~"
-_ODD_BYTE = re.compile(rb"[^a-z0-9_.-]|^\.|\.\Z")
-_NOT_IN_A_KEY = re.compile(r'[\x00-\x1f\x7f\\:*?"<>|]')
+_ODD_BYTE = lazy_pattern(rb"[^a-z0-9_.-]|^\.|\.\Z")
+_NOT_IN_A_KEY = lazy_pattern(r'[\x00-\x1f\x7f\\:*?"<>|]')
 _logged: set[str] = set()
 
 log = logging.getLogger(__name__)

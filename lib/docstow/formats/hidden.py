@@ -10,13 +10,15 @@ from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Mapping
 
-_DECLARATION = re.compile(r"([a-z-]{1,40})\s{0,5}:\s{0,5}([^;]{0,300})")
-_CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
+from docstow.core.patterns import lazy_pattern
+
+_DECLARATION = lazy_pattern(r"([a-z-]{1,40})\s{0,5}:\s{0,5}([^;]{0,300})")
+_CAMEL = lazy_pattern(r"(?<=[a-z])(?=[A-Z])")
 #: A comma between two declarations of an object in JSX, not one within ``rgb(…)``.
-_COMMA = re.compile(r",(?![^()]{0,100}\))")
-_ZERO = re.compile(r"[+-]?0*\.?0*(?:px|pt|em|rem|ex|ch|vw|vh|%)?")
-_FAR = re.compile(r"-\d{3,}(?:\.\d+)?(?:px|pt|em|rem|vw|vh|%)?|-(?:\d{2,})(?:em|rem|vw|vh)")
-_CLIPPED = re.compile(
+_COMMA = lazy_pattern(r",(?![^()]{0,100}\))")
+_ZERO = lazy_pattern(r"[+-]?0*\.?0*(?:px|pt|em|rem|ex|ch|vw|vh|%)?")
+_FAR = lazy_pattern(r"-\d{3,}(?:\.\d+)?(?:px|pt|em|rem|vw|vh|%)?|-(?:\d{2,})(?:em|rem|vw|vh)")
+_CLIPPED = lazy_pattern(
     r"rect\(\s*(?:[01](?:px)?[\s,]*){4}\)|inset\((?:50|100)%[\d%\s]{0,20}\)|circle\(0[^)]{0,20}\)"
 )
 _WHITE = {"white", "#fff", "#ffffff", "#ffff", "#ffffffff", "rgb(255,255,255)", "rgb(255255255)"}
@@ -90,7 +92,7 @@ _NAMES |= {
     "span", "strike", "strong", "sub", "summary", "sup", "svg", "table", "tbody", "td", "tfoot",
     "th", "thead", "tr", "tt", "u", "ul", "var", "video",
 }  # fmt: skip
-_TOKEN = re.compile(
+_TOKEN = lazy_pattern(
     r"(?P<fence>^[ \t>]*(?P<marks>`{3,}|~{3,})[^\n]*\n"
     r"(?:[^\n]*\n)*?(?:[ \t>]*(?P=marks)[^\n]*$|[^\n]*\Z))"
     r"|(?P<code>(?<!`)(?P<ticks>`+)(?!`)[^\0]{1,2000}?(?<!`)(?P=ticks)(?!`))"
@@ -99,13 +101,13 @@ _TOKEN = re.compile(
     r"|<(?P<close>/?)(?P<name>[A-Za-z][A-Za-z0-9]{0,10})(?P<attributes>[\s/][^<>]{0,1500})?>",
     re.MULTILINE,
 )
-_ATTRIBUTE = re.compile(
+_ATTRIBUTE = lazy_pattern(
     r"(?<![\w:@.#-])([A-Za-z-]{1,30})(?:\s{0,5}=\s{0,5}(?:\"([^\"]*)\"|'([^']*)'|(\{[^<>]*\})|([^\s\"'>]+)))?"
 )
 #: A tag that may hide something.
-_HINT = re.compile(r"<(?:script|[a-z][^<>]{0,1511}?(?:hidden|style|color)|style)", re.IGNORECASE)
-_FONT_SIZE = re.compile(r"font-?size", re.IGNORECASE)
-_BLANK = re.compile(r"\n[ \t]*\n|\Z")
+_HINT = lazy_pattern(r"<(?:script|[a-z][^<>]{0,1511}?(?:hidden|style|color)|style)", re.IGNORECASE)
+_FONT_SIZE = lazy_pattern(r"font-?size", re.IGNORECASE)
+_BLANK = lazy_pattern(r"\n[ \t]*\n|\Z")
 
 
 def drop_hidden(text: str) -> str:

@@ -7,11 +7,12 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import field
 
 from docstow.core.model import LOCAL, STANDARD, Document, Snapshot
+from docstow.core.patterns import lazy_pattern
 from docstow.core.records import dataclass
 from docstow.core.versions import Version
 
 #: The first paragraph of the contract of an unsafe item.
-_SAFETY = re.compile(r"^#+ Safety\s*\n+((?:.+\n?)+)", re.MULTILINE)
+_SAFETY = lazy_pattern(r"^#+ Safety\s*\n+((?:.+\n?)+)", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ from functools import lru_cache
 from itertools import chain
 from typing import NamedTuple
 
+from docstow.core.patterns import lazy_pattern
 from docstow.core.records import dataclass
 from docstow.text import parsing
 from docstow.text.markdown import Piece, block_language, pieces, pieces_of, visible_lines
@@ -24,10 +25,10 @@ from docstow.text.parsing import CODE, HEADING, ITEM, LIST, PARAGRAPH, QUOTE, pa
 CHUNKER = "chunk/2"
 PROSE_CHUNKER = "chunk-prose/3"
 
-_LINE = re.compile(r"[^\n]*\n|[^\n]+\Z")
-_WORD = re.compile(r"\s*\S+(?:\s+\Z)?")
+_LINE = lazy_pattern(r"[^\n]*\n|[^\n]+\Z")
+_WORD = lazy_pattern(r"\s*\S+(?:\s+\Z)?")
 #: What may be the definition of a link: a label with its address.
-_DEFINITION = re.compile(r"^[ \t>*+.)\-\d]*\[[^\]]{1,999}\]:", re.MULTILINE)
+_DEFINITION = lazy_pattern(r"^[ \t>*+.)\-\d]*\[[^\]]{1,999}\]:", re.MULTILINE)
 _SHORTEST_SNIPPET = 200
 #: Lists and quotes that nest more deeply are cut between lines.
 _DEEPEST = 20
@@ -37,7 +38,7 @@ _CLOSERS = " \"')"
 
 #: The last sign of a sentence with what follows it, or the ends of lines. It begins with one of a
 #: set of characters, which is how most places are passed over quickly.
-_SENTENCE_END = re.compile(
+_SENTENCE_END = lazy_pattern(
     "[.!?\\s\u3002\uff0e\uff01\uff1f\uff61](?:"
     r"(?<=[.!?])(?<!\be\.g\.)(?<!\bi\.e\.)(?<!\bcf\.)(?<!\bvs\.)(?<!\betc\.)"
     r"[)\"'*_]*[ \t]+(?=[^a-z\s])"
@@ -48,7 +49,7 @@ _SENTENCE_END = re.compile(
 
 
 #: What a text of several sentences has somewhere; quickly seen to be missing.
-_MAY_END = re.compile(
+_MAY_END = lazy_pattern(
     r"\n|[.!?][)\"'*_]*[ \t]|[\u3002\uff0e\uff01\uff1f\uff61]",
 )
 

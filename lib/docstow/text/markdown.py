@@ -7,21 +7,22 @@ from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
+from docstow.core.patterns import lazy_pattern
 from docstow.text.parsing import CODE, HEADING, HTML, ITEM, PARAGRAPH, ROW, Block, parse
 
 # Words of rustdoc's info strings that say how to test a block, not what language it is in.
-RUSTDOC_WORD = re.compile(
+RUSTDOC_WORD = lazy_pattern(
     r"ignore(-.*)?|should_panic|no_run|compile_fail|test_harness|standalone(_crate)?|allow_fail"
     r"|edition\d{4}|E\d{4}|custom|[{.].*|.*}"
 )
 
 #: A fenced block of code, whole; one that is not closed reaches to the end.
-FENCED = re.compile(
+FENCED = lazy_pattern(
     r"^[ >\t]*(```+|~~~+).*?(?:^[ >\t]*\1[`~]*[ \t]*$|\Z)", re.MULTILINE | re.DOTALL
 )
 
 #: A link or a picture: the sign of a picture, the label, the target.
-LINK = re.compile(
+LINK = lazy_pattern(
     r"(!?)\[((?:[^\[\]\n]|\[[^\[\]\n]*\]){0,160})\]"
     r"\(<?([^()\s>]{1,500}(?:\([^()\s]*\))?)>?(?:\s+\"[^\"]*\")?\)"
 )
@@ -51,7 +52,7 @@ def visible_lines(lines: Iterable[str]) -> list[str]:
     return kept
 
 
-_TAG = re.compile(r"<!--.*?(?:-->|\Z)|</?[A-Za-z][^<>]*>", re.DOTALL)
+_TAG = lazy_pattern(r"<!--.*?(?:-->|\Z)|</?[A-Za-z][^<>]*>", re.DOTALL)
 
 _CODE = r"`[^`\s](?:[^`\n]*[^`\s])?`(?!`)"
 
@@ -59,7 +60,7 @@ _WORDS = r"[^`\\*_\[\]<>&!|~\t\r\n\0\f\v]"
 
 _LINK = rf"\[({_CODE}|{_WORDS}+)\]\((?:https?://|#)[^\s()<>\\`]*\)"
 
-_CODE_OR_LINK = re.compile(rf"({_CODE})|(?<!!){_LINK}")
+_CODE_OR_LINK = lazy_pattern(rf"({_CODE})|(?<!!){_LINK}")
 
 
 def without_links(text: str) -> str:

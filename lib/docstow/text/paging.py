@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
+from docstow.core.patterns import lazy_pattern
 from docstow.core.records import dataclass
 
 #: Characters that a token of English and code takes on average, for bounding a page.
@@ -18,10 +19,12 @@ _LONGEST_INFO = 30
 _TEXTS_KEPT, _LONGEST_KEPT = 128, 50_000
 
 # A fenced code block (CommonMark 0.31, section 4.5), in quotes and list items too.
-_OPENING = re.compile(r"([ \t>]*)((?:[-*+]|\d{1,9}[.)])[ \t]+)?(`{3,}(?=[^`\n]*$)|~{3,})[ \t]*(.*)")
-_CLOSING = re.compile(r"[ \t>]*(`{3,}|~{3,})[ \t]*\n?")
-_FENCED_LINE = re.compile(r"^.*(?:```|~~~).*\n?", re.MULTILINE)
-_HEADING = re.compile(r" {0,3}#{1,6}(?:\s|$)")
+_OPENING = lazy_pattern(
+    r"([ \t>]*)((?:[-*+]|\d{1,9}[.)])[ \t]+)?(`{3,}(?=[^`\n]*$)|~{3,})[ \t]*(.*)"
+)
+_CLOSING = lazy_pattern(r"[ \t>]*(`{3,}|~{3,})[ \t]*\n?")
+_FENCED_LINE = lazy_pattern(r"^.*(?:```|~~~).*\n?", re.MULTILINE)
+_HEADING = lazy_pattern(r" {0,3}#{1,6}(?:\s|$)")
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,6 @@ that nothing is stored and new rules hold for what was stowed long ago.
 from __future__ import annotations
 
 import contextlib
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from hashlib import blake2b
@@ -16,6 +15,7 @@ from operator import is_
 from typing import Any, TypeVar
 
 from docstow.core.errors import DocstowError
+from docstow.core.patterns import lazy_pattern
 from docstow.core.records import dataclass
 from docstow.text.injection import screen
 from docstow.text.injection_rules import INVISIBLE
@@ -41,7 +41,7 @@ _MOST_PLACES = 10
 #: Types of JSON values without texts, and of values without rows.
 _ATOMS = frozenset((int, float, bool, type(None)))
 _TEXTS_AND_ATOMS = _ATOMS | {str}
-_PARAGRAPH = re.compile(r"(?:[^\n]*\S[^\n]*(?:\n|\Z))+")
+_PARAGRAPH = lazy_pattern(r"(?:[^\n]*\S[^\n]*(?:\n|\Z))+")
 
 
 def mark(value: Mapping[str, Any], written: str) -> Mapping[str, Any]:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from docstow import languages
 from docstow.core.errors import InvalidParameter
+from docstow.core.patterns import lazy_pattern
 from docstow.index.item_page import HEADINGS
 from docstow.index.render import item_docs
 from docstow.library import ALL, EXAMPLES, OUTLINE, RANKED
@@ -64,7 +65,7 @@ _LONGEST_HEADER = 400
 _LONGEST_LINE = 160
 #: Fewer characters of docs than these are not worth showing.
 _LEAST_TEXT = 200
-_WORD = re.compile(r"[^\W_]+")
+_WORD = lazy_pattern(r"[^\W_]+")
 #: What of the room that is left the docs of the first result may take, of the second, and so on.
 _DOCS_SHARES = (0.7, 1.0)
 #: Examples that are looked through for one of an item.

@@ -10,14 +10,14 @@ import os
 import random
 import tempfile
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from mangum import Mangum
+from docstow.core.garbage import collect_seldom, keep_what_is_there
 
-from docstow.core.garbage import collect_seldom
-from docstow.core.logs import configure
-from docstow.core.settings import load
-from docstow.core.threads import limit_blas
-from docstow.runtime import Runtime
+if TYPE_CHECKING:
+    from mangum import Mangum
+
+    from docstow.runtime import Runtime
 
 # Only the temporary folder can be written, and holds 512 MB unless more is asked for; the platform
 # routes by host name before this.
@@ -29,13 +29,27 @@ _PLATFORM = {
     "allowed_hosts": os.environ.get("DOCSTOW_ALLOWED_HOSTS") or "*",
 }
 
-limit_blas()
-collect_seldom()
-_settings = load(_PLATFORM, os.environ)
-configure(_settings)
-_runtime = Runtime(_settings)
 
-handler = Mangum(_runtime.app, lifespan="off")
+def _compose() -> tuple[Runtime, Mangum]:
+    """Compose the application, among whose objects no garbage is looked for."""
+    collect_seldom()
+    from mangum import Mangum
+
+    from docstow.core.logs import configure
+    from docstow.core.settings import load
+    from docstow.core.threads import limit_blas
+    from docstow.runtime import Runtime
+
+    limit_blas()
+    settings = load(_PLATFORM, os.environ)
+    configure(settings)
+    runtime = Runtime(settings)
+    composed = runtime, Mangum(runtime.app, lifespan="off")
+    keep_what_is_there()
+    return composed
+
+
+_runtime, handler = _compose()
 
 if os.environ.get("AWS_LAMBDA_INITIALIZATION_TYPE") == "snap-start":
     # The process is kept as it is now, and every instance goes on from there: what is loaded here

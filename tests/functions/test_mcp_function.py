@@ -148,11 +148,18 @@ def handler(event, context):
 
 
 _CALLED = """
-import sys
+import gc, random, sys, tempfile
+import docstow
+
+def looks():
+    return sum(each["collections"] for each in gc.get_stats())
+
+before = looks()
 from functions.mcp.handler import handler as inner
 
 def handler(event, context):
     assert inner(event, context)["statusCode"] == 200
+    assert looks() == before, "neither composing nor a first answer looks for garbage"
     heavy = {"anyio._backends._asyncio", "botocore", "duckdb", "httpx", "jinja2", "numpy"}
     return sorted((heavy | {"numpy.ma", "pydantic"}) & set(sys.modules))
 """

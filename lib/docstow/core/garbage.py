@@ -17,3 +17,12 @@ def collect_seldom() -> None:
     own; in the process of somebody else the thresholds are theirs.
     """
     gc.set_threshold(*_THRESHOLDS)
+
+
+def keep_what_is_there() -> None:
+    """Have Python never look for garbage among the objects that there are now.
+
+    For a process that has composed all it is made of: its next look is as far off as can be, which
+    for a function is mostly after its first answer.
+    """
+    gc.freeze()

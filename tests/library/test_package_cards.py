@@ -32,10 +32,10 @@ def folder(tmp_path: Path) -> Path:
 
 
 @contextlib.contextmanager
-def opened(folder: Path) -> Iterator[Runtime]:
+def opened(folder: Path, *, freshness_s: int = 0) -> Iterator[Runtime]:
     """The store, as somebody opens it who knows nothing of it."""
     flags = {"store": str(folder / "store"), "cache": str(folder / "cache"), "offline": True}
-    with contextlib.closing(Runtime(load(flags | {"freshness_s": 0}, {}))) as runtime:
+    with contextlib.closing(Runtime(load(flags | {"freshness_s": freshness_s}, {}))) as runtime:
         yield runtime
 
 

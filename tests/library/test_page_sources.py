@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from docstow.index.cards import Card, make_entry
 from docstow.ingest.publish import Reading
 from docstow.library.page_sources import MOST_SOURCES
 from docstow.runtime import Runtime
+from docstow.store.heads import consistently
 from library.test_package_cards import asked_of, keep_up, opened
 
 
@@ -53,6 +55,29 @@ def stowed(folder: Path, fillers: int) -> dict[str, tuple[Registration, Snapshot
         assert keep_up(writer).failed == {}
         fill(writer, fillers)
     return made
+
+
+def test_a_search_in_what_is_remembered_takes_no_thread(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stowed(tmp_path, 0)
+    submitted: list[object] = []
+    submit = ThreadPoolExecutor.submit
+
+    def note(pool: ThreadPoolExecutor, *work: Any) -> Any:
+        submitted.append(work)
+        return submit(pool, *work)
+
+    with opened(tmp_path, freshness_s=3600) as reader:
+        monkeypatch.setattr(ThreadPoolExecutor, "submit", note)
+        first = reader.prose.search("who grinds rye into flour")
+        assert submitted
+        submitted.clear()
+        assert reader.prose.search("who grinds rye into flour") == first
+        assert not submitted
+        with consistently():
+            assert reader.prose.search("who grinds rye into flour") == first
+        assert submitted
 
 
 @pytest.mark.parametrize("fillers", [10, 300])

@@ -353,7 +353,7 @@ class Library:
 
     def indexes(self, snapshots: Sequence[Snapshot]) -> list[Index]:
         """Return the loaded tables of several snapshots, as :meth:`index` does of each."""
-        return in_parallel(self.index, snapshots)
+        return self._indexes.several(snapshots)
 
 
 class IndexCache:
@@ -404,6 +404,13 @@ class IndexCache:
                 self._loading.pop(key, None)
                 self._shrink()
         return index
+
+    def several(self, snapshots: Sequence[Snapshot]) -> list[Index]:
+        """Return the indexes of some snapshots; threads load them if any is not in memory."""
+        with self._lock:
+            found = [self._find(each.id, frozenset(each.tables)) for each in snapshots]
+        loaded = [each for each in found if each is not None]
+        return loaded if len(loaded) == len(snapshots) else in_parallel(self.get, snapshots)
 
     def _find(self, key: str, wanted: frozenset[str]) -> Index | None:
         index, fetched = self._loaded.get(key, (None, frozenset[str]()))

@@ -124,7 +124,11 @@ class PageSources:
             *(partial(self._registry.find, each.name) for each in chosen),
             *(partial(self._snapshots.answering, each) for each in chosen),
         ]
-        results = in_parallel(lambda ask: ask(), asked)
+        find, answering = self._registry.is_at_hand, self._snapshots.is_at_hand
+        if all(find(each.name) and answering(each) for each in chosen):
+            results = [ask() for ask in asked]  # nothing waits, and threads take longer to begin
+        else:
+            results = in_parallel(lambda ask: ask(), asked)
         pairs = zip(results[: len(chosen)], results[len(chosen) :], strict=True)
         # A source that was deleted a moment ago may have its card still.
         return _sorted((each, made) for each, made in pairs if each and made)

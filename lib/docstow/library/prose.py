@@ -263,7 +263,7 @@ class Prose:
         return None if row is None else (index.document(row), snapshot.id)
 
     def _open(self, answered: Sequence[Answered]) -> list[Index]:
-        return in_parallel(self.index, [snapshot for _, snapshot in answered])
+        return self._indexes.several([snapshot for _, snapshot in answered])
 
     def _choose(
         self,

@@ -209,7 +209,7 @@ class Registry:
         """
         asked_at, changes = self._clock(), self._changes
         seen = self._single.get(identity)
-        if seen is not None and asked_at - seen[0] < self._freshness_s and not is_consistent():
+        if seen is not None and self.is_at_hand(identity):
             return _alive(seen[2])
         state: tuple[str, Record] | None
         if seen is None:
@@ -227,6 +227,12 @@ class Registry:
             if len(self._single) > SINGLE_KEPT:
                 self._single.popitem(last=False)
         return _alive(state[1]) if state is not None else None
+
+    def is_at_hand(self, identity: str) -> bool:
+        """Return whether :meth:`find` answers for an id without asking the store."""
+        seen = self._single.get(identity)
+        young = seen is not None and self._clock() - seen[0] < self._freshness_s
+        return young and not is_consistent()
 
     def all(self) -> list[Registration]:
         """Return every registered source, ordered by kind and title."""

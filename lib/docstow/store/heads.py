@@ -91,7 +91,7 @@ class Heads:
         asked_at = self._clock()
         if seen is None:
             stored = self._store.get(head_key(source))
-        elif not (fresh or is_consistent()) and asked_at - seen.asked_at < self._freshness_s:
+        elif not fresh and self._is_young(seen):
             return seen.head
         else:
             changed = self._store.get_changed(head_key(source), seen.etag)
@@ -104,6 +104,14 @@ class Heads:
             return None
         head = decode_head(stored.body, head_key(source))
         return self._remember(_Seen(head, stored.etag, asked_at))
+
+    def young(self, source: Source) -> Head | None:
+        """Return the head of a source if :meth:`get` would not ask the store for it, or None."""
+        seen = self._seen.get(source) if auth.sees_head(source) else None
+        return seen.head if seen is not None and self._is_young(seen) else None
+
+    def _is_young(self, seen: _Seen) -> bool:
+        return not is_consistent() and self._clock() - seen.asked_at < self._freshness_s
 
     def remembered(self, kind: str, name: str) -> list[Head]:
         """Return the heads of a name that are in memory, however old; the store is not asked."""

@@ -255,6 +255,11 @@ class Snapshots:
         head = self._heads.get(source, fresh=fresh)
         return self.load(head) if head is not None else None
 
+    def is_at_hand(self, source: Source) -> bool:
+        """Return whether :meth:`answering` answers for a source without asking the store."""
+        head = self._heads.young(source)
+        return head is not None and head.snapshot_id in self._loaded
+
     def find_local(self, kind: str, name: str) -> list[Snapshot]:
         """Return what answers for the versions of a name and is here whole, the newest first.
 

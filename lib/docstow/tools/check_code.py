@@ -19,7 +19,6 @@ from docstow.languages.projects import mentions
 from docstow.languages.shared.findings import PROBLEMS, Finding, Status, Verdict
 from docstow.languages.shared.lookup import look_up_all
 from docstow.languages.shared.patches import add_patches
-from docstow.tools import Answer, paged
 from docstow.tools.package_status import count_advisories
 from docstow.tools.stated_successors import StatedSuccessors
 from docstow.tools.verify_crates import StowedCrates, cargo_project
@@ -45,7 +44,6 @@ if TYPE_CHECKING:
     from docstow.sources.advisories import Advisories
     from docstow.store.snapshots import Snapshots
 
-_PER_PAGE = 50
 _MOST_NAMED = 8
 
 
@@ -71,8 +69,11 @@ def verify(
     advisories: Advisories | None,
     engines: Engines | None,
     arguments: Mapping[str, Any],
-) -> Answer:
-    """Run ``verify_code``; its parameters are those of :mod:`docstow.tools.verify_code`."""
+) -> dict[str, Any]:
+    """Do what ``verify_code`` does, and return its answer with all results on one page.
+
+    The parameters are those of :mod:`docstow.tools.verify_code`.
+    """
     asked = _read_arguments(projects, arguments)
     scan = asked.scan
     if asked.packaged is None:
@@ -100,7 +101,7 @@ def verify(
         notices += _advise_missing(verdict.missing, crates=crates, scanned=scan is not None)
     named = [(each.package, each.version) for each in verdict.findings if each.package]
     notices += count_advisories(advisories, asked.language, named) if named else []
-    return Answer(_build_answer(verdict, asked.name, judged.engine, notices, arguments))
+    return _build_answer(verdict, asked.name, judged.engine, notices, listed=arguments["all"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -343,10 +344,11 @@ def _build_answer(
     language: str,
     engine: str,
     notices: Sequence[str],
-    arguments: Mapping[str, Any],
+    *,
+    listed: bool,
 ) -> dict[str, Any]:
     counts = Counter(each.status for each in verdict.findings)
-    wanted = [each for each in verdict.findings if arguments["all"] or each.status in PROBLEMS]
+    wanted = [each for each in verdict.findings if listed or each.status in PROBLEMS]
     packages = {each.package: each.version for each in verdict.findings if each.package}
     features = {name: list(used) for name, used in verdict.features.items() if used}
     return {
@@ -360,12 +362,7 @@ def _build_answer(
         "packages": packages,
         **({"features": features} if features else {}),
         **({"notice": "; ".join(notices)} if notices else {}),
-        **paged(
-            [_describe_finding(each) for each in wanted],
-            arguments["cursor"],
-            arguments["code"],
-            _PER_PAGE,
-        ),
+        "results": [_describe_finding(each) for each in wanted],
     }
 
 

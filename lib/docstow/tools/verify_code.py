@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from docstow import languages
-from docstow.tools import COUNT, TEXT, Answer, Tool, list_schema, result_schema
+from docstow.core import auth
+from docstow.tools import COUNT, TEXT, Answer, Tool, list_schema, paged, result_schema
 from docstow.tools.parameters import CURSOR, LOCKFILE, TARGET, Parameter
 
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from docstow.store.snapshots import Snapshots
 
 _LONGEST = 200_000
+_PER_PAGE = 50
 
 
 def tool(
@@ -68,7 +70,7 @@ def tool(
             Parameter("all", "boolean", "List what is right too", default=False, rare=True),
             CURSOR,
         ),
-        run=partial(_verify, library, snapshots, projects, advisories, engines),
+        run=_Checks(library, snapshots, projects, advisories, engines).run,
         output_schema=list_schema(
             finding,
             language=TEXT,
@@ -79,14 +81,30 @@ def tool(
     )
 
 
-def _verify(
-    library: Library,
-    snapshots: Snapshots,
-    projects: Projects | None,
-    advisories: Advisories | None,
-    engines: Engines | None,
-    arguments: Mapping[str, Any],
-) -> Answer:
-    from docstow.tools.check_code import verify
+class _Checks:
+    """The checks of code; of the last one the further pages are kept, and not judged again."""
 
-    return verify(library, snapshots, projects, advisories, engines, arguments)
+    def __init__(
+        self,
+        library: Library,
+        snapshots: Snapshots,
+        projects: Projects | None,
+        advisories: Advisories | None,
+        engines: Engines | None,
+    ) -> None:
+        self._services = library, snapshots, projects, advisories, engines
+        self._last: tuple[object, dict[str, Any]] | None = None
+
+    def run(self, arguments: Mapping[str, Any]) -> Answer:
+        """Answer one page."""
+        asked = json.dumps({**arguments, "cursor": ""}, sort_keys=True)
+        key, last = (auth.caller().bound, asked), self._last
+        if arguments["cursor"] and last is not None and last[0] == key:
+            whole = last[1]
+        else:
+            from docstow.tools.check_code import verify
+
+            whole = verify(*self._services, arguments)
+        page = paged(whole["results"], arguments["cursor"], arguments["code"], _PER_PAGE)
+        self._last = (key, whole) if page["cursor"] else None
+        return Answer({**whole, **page})

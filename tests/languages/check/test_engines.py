@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import os
+import subprocess
 import sys
+import tempfile
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -13,8 +16,9 @@ import pytest
 
 from docstow.core.errors import TooLarge
 from docstow.languages.shared import engines as engines_module
-from docstow.languages.shared import language_server
 from docstow.languages.shared.engines import Engine, Engines, Workplace, engine_folder
+from docstow.languages.shared.language_server import LanguageServer
+from docstow.languages.shared.scratch import Scratch
 from languages.check.test_language_server import SERVER
 
 ENGINE = Engine("fake", "1", "npm", "fake", ("python",), {}, "MIT")
@@ -56,16 +60,61 @@ def test_a_server_that_hangs_is_ended_and_the_next_code_has_another(
     assert (said, engines.pids()) == ("next", [pid])
 
 
-def test_a_server_that_has_grown_is_started_again(
+def test_servers_that_have_too_much_memory_are_ended_the_last_one_at_last(
     engines: Engines, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    place = workplace(tmp_path)
-    first = judged(engines, place, "one")
-    assert judged(engines, place, "two") == ("two", first[1])
-    monkeypatch.setattr(language_server, "_GROWN_BYTES", 1)
-    said, pid = judged(engines, place, "three")
-    assert (said, engines.pids()) == ("three", [pid])
-    assert pid != first[1]
+    sizes: dict[int, int] = {}
+    monkeypatch.setattr(LanguageServer, "memory_bytes", property(lambda s: sizes.get(s.pid, 60)))
+    monkeypatch.setattr(engines_module, "_MOST_BYTES", 150)
+    places = [workplace(tmp_path, f"place {number}") for number in range(3)]
+    first, second, third = (judged(engines, place, "x")[1] for place in places)
+    assert engines.pids() == [second, third]
+    assert judged(engines, places[1], "x")[1] == second
+    fourth = judged(engines, places[0], "x")[1]
+    assert engines.pids() == [second, fourth]
+    assert first not in {second, third, fourth}
+    sizes[second] = 151
+    assert judged(engines, places[1], "x")[1] == second
+    assert engines.pids() == []
+
+
+def test_what_killed_processes_leave_is_removed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    making = "from docstow.languages.shared.scratch import Scratch; print(Scratch('some-').path)"
+    making += "; import os, sys; sys.stdout.flush(); os.kill(os.getpid(), 9)"
+    done = subprocess.run(
+        [sys.executable, "-c", making],
+        env={**os.environ, "TMPDIR": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    left = Path(done.stdout.strip())
+    (left / "code").mkdir()
+    other = tmp_path / "something-else"
+    other.mkdir()
+    just_made = tmp_path / "some-without-a-lock-yet"
+    just_made.mkdir()
+    held = Scratch("some-")
+    assert not left.exists()
+    with contextlib.closing(Scratch("some-")) as second:
+        assert {*tmp_path.iterdir()} == {other, just_made, held.path, second.path}
+    held.close()
+    assert {*tmp_path.iterdir()} == {other, just_made}
+
+
+def test_the_folders_of_servers_go_with_them(
+    engines: Engines, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(scratch))
+    judged(engines, workplace(tmp_path), "x")
+    assert list(scratch.rglob("a.py"))
+    engines.close()
+    assert list(scratch.iterdir()) == []
 
 
 def test_code_of_one_workplace_is_judged_by_one_server_in_turn(

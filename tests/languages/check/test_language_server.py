@@ -13,8 +13,15 @@ from docstow.languages.shared.language_server import LanguageServer
 #: Reads messages, and answers each request by what the code of the open document says.
 SERVER = r"""
 import json, os, sys, threading
-text = ""
-def read():
+text, waiting = "", []
+def read(reply=False):
+    for each in waiting if not reply else ():
+        waiting.remove(each)
+        return each
+    while reply and (message := receive()).get("id") != "asked":
+        waiting.append(message)
+    return message if reply else receive()
+def receive():
     length = 0
     while (line := sys.stdin.buffer.readline()) not in (b"\r\n", b""):
         if line.lower().startswith(b"content-length"):
@@ -40,7 +47,7 @@ while (message := read()) is not None:
     if "lie" in text:
         sys.stdout.buffer.write(b"Content-Length: 99999999999\r\n\r\n"); sys.stdout.buffer.flush()
     send({"id": "asked", "method": "workspace/configuration", "params": {"items": [{}, {}]}})
-    answer = read()
+    answer = read(reply=True)
     assert answer["result"] == [None, None], answer
     place = {"start": {"line": 0, "character": 0}, "end": {"line": 0, "character": 1}}
     said = [{"range": place, "code": "1", "message": text}]
@@ -70,7 +77,18 @@ def test_one_server_judges_one_piece_of_code_after_another(tmp_path: Path) -> No
         for code in ("first", "second"):
             assert [each.message for each in server.judge("a.py", "python", code)] == [code]
         assert [each.message for each in server.judge("b.py", "python", "third")] == ["third"]
-        assert server.is_usable
+        assert server.is_running
+    finally:
+        server.end()
+
+
+def test_a_server_judges_while_its_client_does_something_else(tmp_path: Path) -> None:
+    server = start(tmp_path)
+    try:
+        for code in ("first", "second"):
+            server.begin("a.py", "python", code)
+        # Nobody has asked for the first.
+        assert [each.message for each in server.judged()] == ["second"]
     finally:
         server.end()
 
@@ -84,6 +102,6 @@ def test_what_fails_ends(tmp_path: Path, code: str, wait_s: float, error: type[E
     try:
         with pytest.raises(error):
             server.judge("a.py", "python", code)
-        assert not server.is_usable
+        assert not server.is_running
     finally:
         server.end()

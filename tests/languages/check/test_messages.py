@@ -151,6 +151,7 @@ def test_what_a_message_speaks_of(text: str, language: str, mention: Mention) ->
         "try:\n    import a\nexcept ImportError:\n    a = None\n",
         "if (error.code === 'ERR_MODULE_NOT_FOUND') throw error;",
         "// @ts-expect-error TS2305 is right here",
+        "f();\n  // @ts-expect-error error TS2351: Cannot use 'new' with this",
     ],
 )
 def test_code_that_speaks_of_errors_is_none(code: str) -> None:

@@ -18,7 +18,9 @@ from docstow.core.errors import UnreadableInput
 from docstow.core.settings import load
 from docstow.languages.shared.engines import this_platform
 from docstow.languages.shared.findings import Verdict
-from docstow.languages.typescript import compiler_release
+from docstow.languages.typescript import compiler, compiler_release
+from docstow.languages.typescript.compiler_release import ENGINE
+from docstow.languages.typescript.unresolved import lacks_base
 from docstow.runtime import Runtime
 from docstow.sources.packages.programs import fetcher_of, unpack_program
 from servers.npm import NpmServer
@@ -151,6 +153,8 @@ def test_texts_of_a_set_and_what_a_call_needs_are_looked_for(
     (found,) = [each for each in node_judge(code).findings if each.status == "wrong_argument"]
     assert found.name == expected
     assert meant is None or found.suggestions[0] == meant
+    if expected == '"jsn"':
+        assert (found.package, bool(found.version)) == ("axios", True)
 
 
 @pytest.mark.parametrize(
@@ -182,6 +186,9 @@ def test_errors_of_types_in_general_are_not_told(
         (AXIOS + "axios.more = 1;\naxios.more.x; axios._own; axios.less;", ["less"]),
         ('import { Z_NONE } from "node:zlib";\nimport { mapp } from "rxjs";', ["mapp"]),
         (AXIOS + 'axios.get("/x", { timeoutt: 1 });', []),
+        ('let axios = require("axios");\nif (!axios.get) axios = { more: 1 };\naxios.more;', []),
+        ('const fs = require("fs");\nfs.notInTheTypes;', []),
+        ("const f = (a) => { const b = structuredClone.call(0, a); b.any; };", []),
     ],
 )  # fmt: skip
 def test_objects_of_javascript_may_have_more(
@@ -221,6 +228,62 @@ def test_a_key_that_no_overload_takes_is_found(node_judge: Callable[..., Verdict
     (found,) = [each for each in node_judge(code).findings if each.status == "unknown"]
     assert (found.line, found.name, found.suggestions[0]) == (4, "made.retries", "retriesLeft")
     assert code.split("\n")[3][found.column - 1 :].startswith("retries")
+
+
+BASE = 'import { Base, isOwn, Other, given } from "./own";\n'
+
+
+@pytest.mark.parametrize(
+    ("code", "expected"),
+    [
+        (BASE + "class A extends Base { f() { this.one; } }\nnew A().two;", []),
+        (BASE + "class A extends Base {}\nclass B extends A { f() { this.one; } }", []),
+        (BASE + "const M = Base(class {});\nclass A extends M { f() { this.one; } }", []),
+        (BASE + "interface A extends Base { b: 1 }\ndeclare const a: A;\na.c;", []),
+        (BASE + "interface A extends Base { b: 1 }\nconst a: A = { b: 1, c: 2 };", []),
+        (BASE + "declare const a: Node;\nif (isOwn(a)) a.one;", []),
+        (BASE + "declare const a: Node;\nif (isOwn(a.lastChild!)) a.lastChild.one;", []),
+        (BASE + "declare const a: Node | Date;\nif (a instanceof Other) a.one; else a.day;", []),
+        (BASE + 'import fs from "node:fs";\nfs.readFileSync("a", given).split("b");', []),
+        (BASE + 'import fs from "node:fs";\nconst a = fs.readFileSync("a", given);\na.split("b");',
+         []),
+        ('declare module "axios" { interface Own { traced: 1 } }\n' + AXIOS
+         + 'const r = await axios.get("/");\nr.traced;', []),
+        (BASE + "class A { f() { this.one; } }\nnew A().two;", ["one", "two"]),
+        (BASE + "declare const a: Node;\nif (isOwn(given)) a.one;", ["one"]),
+        (BASE + "given(1);\nclass A extends Map<string, Base> { f() { this.one; } }", []),
+        (BASE + 'import axios from "axios";\nconst r = await axios.get(given);\nr.dta;', ["dta"]),
+    ],
+)  # fmt: skip
+def test_what_rests_on_names_that_are_not_found_is_left_alone(
+    node_judge: Callable[..., Verdict], code: str, expected: list[str]
+) -> None:
+    found = [each for each in node_judge(code).findings if each.status == "unknown"]
+    assert [each.name.rpartition(".")[2] for each in found] == expected
+
+
+def test_a_type_of_a_package_whose_base_is_not_installed_may_have_any_member() -> None:
+    text = (
+        'import { EventEmitter } from "events";\nimport type { Own } from "./own";\n'
+        "export declare class Client extends EventEmitter implements Own {\n}\n"
+        "export declare class Plain extends Own {}\n"
+    )
+    assert lacks_base(text, 2, lambda specifier: specifier != "events")
+    assert not lacks_base(text, 2, lambda _: True)
+    assert not lacks_base(text, 4, lambda _: False)
+
+
+def test_packages_are_not_read_for_names_that_might_be_imported(
+    opened: Runtime, project: Path
+) -> None:
+    scan = opened.projects.scan("")[1]
+    folder = project / "node_modules"
+    with opened.engines.at_work(ENGINE, compiler.workplace([scan], [folder])) as server:
+        for code in ("", "\n"):
+            server.judge("code.ts", "typescript", code)
+        names = server.members(0, 0)
+    assert "globalThis" in names
+    assert "addDays" not in names
 
 
 def test_forms_of_one_generic_type_have_the_same_members(

@@ -13,7 +13,7 @@ import sys
 import tempfile
 import threading
 from collections import OrderedDict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -21,9 +21,13 @@ from typing import Any
 
 from docstow.core.errors import InternalError, TooLarge
 from docstow.languages.shared.language_server import LanguageServer
+from docstow.languages.shared.scratch import Scratch
 
 #: Servers that are kept, those that were used least recently are ended; and how long one may take.
 _MOST_SERVERS, _WAIT_S = 3, 15.0
+#: Memory of all together, from which on those that were used least recently are ended: one has some
+#: 130 MB, and what lends them as much.
+_MOST_BYTES = 360 * 1024**2
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +112,7 @@ class Engines:
         self.builds = builds
         self._changed = threading.Condition()
         self._servers: OrderedDict[str, _Kept] = OrderedDict()
+        self._scratch: Scratch | None = None
 
     def program(self, engine: Engine) -> Path | None:
         """Return the program of an engine; None where it is not there."""
@@ -133,7 +138,7 @@ class Engines:
         kept = self._take(f"{engine.name} {workplace.key}")
         try:
             with kept.lock:
-                server = kept.started(program, workplace)
+                server = kept.started(program, workplace, self._folder_below)
                 try:
                     yield server
                 except (InternalError, TooLarge):
@@ -142,6 +147,7 @@ class Engines:
         finally:
             with self._changed:
                 kept.users -= 1
+                self._end_what_is_too_much()
                 self._changed.notify_all()
 
     def _take(self, key: str) -> _Kept:
@@ -158,6 +164,21 @@ class Engines:
             kept.users += 1
             return kept
 
+    def _end_what_is_too_much(self) -> None:
+        """End servers without work while all have too much memory, the one used last at last."""
+        sizes = {name: each.memory_bytes for name, each in self._servers.items()}
+        total = sum(sizes.values())
+        for name, size in sizes.items():
+            if total > _MOST_BYTES and not self._servers[name].users:
+                self._servers.pop(name).end()
+                total -= size
+
+    def _folder_below(self) -> Path:
+        """Return a new folder for a server."""
+        with self._changed:
+            self._scratch = self._scratch or Scratch("docstow-engines-")
+            return Path(tempfile.mkdtemp(dir=self._scratch.path))
+
     def pids(self) -> list[int]:
         """Return the ids of the servers' processes."""
         servers = [each.server for each in self._servers.values()]
@@ -171,6 +192,8 @@ class Engines:
         for each in ended:
             with each.lock:
                 each.end()
+        if self._scratch is not None:
+            self._scratch.close()
 
 
 def engine_folder(folder: Path, engine: Engine) -> Path:
@@ -187,12 +210,19 @@ class _Kept:
     server: LanguageServer | None = None
     folder: Path | None = None
 
-    def started(self, program: Path, workplace: Workplace) -> LanguageServer:
-        """Return a server that is usable: another one where the last has ended or has grown."""
-        if self.server is not None and not self.server.is_usable:
+    @property
+    def memory_bytes(self) -> int:
+        """What the server has; 0 where none is."""
+        return self.server.memory_bytes if self.server is not None else 0
+
+    def started(
+        self, program: Path, workplace: Workplace, made: Callable[[], Path]
+    ) -> LanguageServer:
+        """Return a server that runs: another one, in a folder that is made, where it has ended."""
+        if self.server is not None and not self.server.is_running:
             self.end()
         if self.server is None:
-            self.folder = Path(tempfile.mkdtemp(prefix="docstow-engine-")).resolve()
+            self.folder = made()
             self.server = _start(program, workplace, self.folder)
         return self.server
 

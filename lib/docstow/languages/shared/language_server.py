@@ -22,10 +22,12 @@ from docstow.core.errors import InternalError, TooLarge
 
 #: Of computing in a server's whole life; it is started again thereafter.
 _CPU_S = 600
-#: Of data that a server may have, and from which of its memory on it is started again.
-_MEMORY_BYTES, _GROWN_BYTES = 2 * 1024**3, 400 * 1024**2
+#: Of data that a server may have.
+_MEMORY_BYTES = 2 * 1024**3
 #: A server that has closed its pipe has so many seconds to say how it ended.
 _ENDING_S = 1.0
+#: The number of the first request.
+_INTRODUCTION = 1
 _LONGEST_MESSAGE = 64 * 1024**2
 _PARAMETER = re.compile(r"\*{0,2}\w+")
 #: The kinds of a word that a server knows; the protocol has words for them.
@@ -93,6 +95,7 @@ class LanguageServer:
         self._number = 0
         self._opened: str = ""
         self._version = 0
+        self._judging = 0
         self._legend: Sequence[str] = ()
         self._popen = subprocess.Popen(  # noqa: S603
             confined.command(program, reads=allowed, memory_bytes=_MEMORY_BYTES, cpu_s=_CPU_S),
@@ -112,18 +115,26 @@ class LanguageServer:
         return self._popen.pid
 
     @property
-    def is_usable(self) -> bool:
-        """Whether it runs, and has not grown."""
-        if self._popen.poll() is not None:
-            return False
+    def is_running(self) -> bool:
+        """Whether it has not ended."""
+        return self._popen.poll() is None
+
+    @property
+    def memory_bytes(self) -> int:
+        """What it has of the machine's memory; 0 where the system does not tell."""
         try:
             pages = int(Path(f"/proc/{self.pid}/statm").read_text("ascii").split()[1])
         except (OSError, ValueError, IndexError):
-            return True
-        return pages * os.sysconf("SC_PAGE_SIZE") < _GROWN_BYTES
+            return 0
+        return pages * os.sysconf("SC_PAGE_SIZE")
 
     def judge(self, name: str, language: str, code: str) -> list[Diagnostic]:
-        """Return what it says of a piece of code.
+        """Return what it says of a piece of code; the parameters are those of :meth:`begin`."""
+        self.begin(name, language, code)
+        return self.judged()
+
+    def begin(self, name: str, language: str, code: str) -> None:
+        """Have it judge a piece of code while the caller does something else.
 
         Args:
             name: of the file that it would be.
@@ -137,7 +148,7 @@ class LanguageServer:
         uri = (self._folder / name).as_uri()
         with self._deadline():
             if not self._number:
-                self._begin()
+                self._introduce()
             if self._opened and self._opened != uri:
                 closed = {"textDocument": {"uri": self._opened}}
                 self._notify("textDocument/didClose", closed)
@@ -151,7 +162,17 @@ class LanguageServer:
                 opened = {**document, "languageId": language, "text": code}
                 self._notify("textDocument/didOpen", {"textDocument": opened})
                 self._opened = uri
-            found = self._ask("textDocument/diagnostic", {"textDocument": {"uri": uri}}) or {}
+            self._judging = self._request("textDocument/diagnostic", {"textDocument": {"uri": uri}})
+
+    def judged(self) -> list[Diagnostic]:
+        """Return what it says of the code that it was given last.
+
+        Raises:
+            TooLarge: it took too long, and was ended.
+            InternalError: it ended for another reason; another server may do better.
+        """
+        with self._deadline():
+            found = self._answer(self._judging) or {}
         return [_diagnostic(each) for each in found.get("items", ())]
 
     def words(self) -> list[Word]:
@@ -215,7 +236,8 @@ class LanguageServer:
         position = {"line": line, "character": start}
         return {"textDocument": {"uri": self._opened}, "position": position}
 
-    def _begin(self) -> None:
+    def _introduce(self) -> None:
+        """Tell it what it needs to know; what it answers is read before its next answer."""
         tokens = {
             "requests": {"full": True},
             "tokenTypes": _KINDS,
@@ -227,7 +249,7 @@ class LanguageServer:
             "general": {"positionEncodings": ["utf-8"]},
         }
         uri = self._folder.as_uri()
-        answer = self._ask(
+        self._request(
             "initialize",
             {
                 # The namespace of processes may be another one; the end of the pipe says it, too.
@@ -238,24 +260,32 @@ class LanguageServer:
                 "initializationOptions": self._options,
             },
         )
-        provider = (answer or {}).get("capabilities", {}).get("semanticTokensProvider") or {}
-        self._legend = provider.get("legend", {}).get("tokenTypes", ())
         self._notify("initialized", {})
 
     def _deadline(self) -> _Deadline:
         return _Deadline(self._popen, self._wait_s)
 
     def _ask(self, method: str, parameters: Mapping[str, Any]) -> Any:
+        return self._answer(self._request(method, parameters))
+
+    def _request(self, method: str, parameters: Mapping[str, Any]) -> int:
         self._number += 1
-        number = self._number
-        self._send({"id": number, "method": method, "params": parameters})
+        self._send({"id": self._number, "method": method, "params": parameters})
+        return self._number
+
+    def _answer(self, number: int) -> Any:
         while True:
             message = self._receive()
             if "method" in message:
                 if "id" in message:
                     self._send({"id": message["id"], "result": _reply(message)})
-            elif message.get("id") == number:
-                return message.get("result")
+                continue
+            result = message.get("result")
+            if message.get("id") == _INTRODUCTION:
+                provider = (result or {}).get("capabilities", {}).get("semanticTokensProvider")
+                self._legend = (provider or {}).get("legend", {}).get("tokenTypes", ())
+            if message.get("id") == number:
+                return result
 
     def _notify(self, method: str, parameters: Mapping[str, Any]) -> None:
         self._send({"method": method, "params": parameters})

@@ -9,14 +9,12 @@ name of several words are joined there by underscores.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path
 
 from docstow.embedding import word_vectors
-from docstow.index.related import related_terms
-from docstow.text import bm25
 
 _TABLE = Path(__file__).with_name("synonyms.txt")
 #: Words that many names have and that tell little of them.
@@ -124,6 +122,18 @@ def is_word(word: str) -> bool:
     return _key((word,)) in _groups() or word_vectors().number(_term(word)) is not None
 
 
+def _tokens(text: str) -> Iterable[str]:
+    from docstow.text import bm25  # numpy, which only names that are compared need
+
+    return bm25.tokens(text)
+
+
+def _related(term: str) -> Collection[str]:
+    from docstow.index.related import related_terms
+
+    return related_terms(term)
+
+
 def _tells(word: str) -> bool:
     return word not in _LITTLE
 
@@ -135,13 +145,13 @@ def _mean(words: Sequence[str], values: Sequence[float]) -> float:
 
 @lru_cache(maxsize=50_000)
 def _terms(text: str) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(bm25.tokens(text)))
+    return tuple(dict.fromkeys(_tokens(text)))
 
 
 @lru_cache(maxsize=50_000)
 def _term(word: str) -> str:
     """Return a word's stem."""
-    return next(iter(bm25.tokens(word)), word)
+    return next(iter(_tokens(word)), word)
 
 
 def _said(term: str, others: frozenset[str]) -> float:
@@ -196,7 +206,7 @@ def _synonyms_of_terms() -> Mapping[str, frozenset[str]]:
 
 @lru_cache(maxsize=20_000)
 def _synonyms(term: str) -> frozenset[str]:
-    return _synonyms_of_terms().get(term, frozenset()) | frozenset(related_terms(term))
+    return _synonyms_of_terms().get(term, frozenset()) | frozenset(_related(term))
 
 
 @lru_cache(maxsize=50_000)
@@ -237,7 +247,7 @@ def _similarity(one: str, other: str) -> float:
     mine, its = _term(one), _term(other)
     if mine == its:
         return 1.0
-    if its in related_terms(mine):
+    if its in _related(mine):
         return _RELATED
     short, long = sorted((mine, its), key=len)
     is_cut = len(short) >= _SHORTEST_CUT and len(long) > len(short) + 1

@@ -6,6 +6,7 @@ import hashlib
 import json
 import re
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
@@ -24,7 +25,7 @@ from docstow.languages.shared.findings import (
     sort_findings,
 )
 from docstow.languages.typescript.augmentations import Augmentations
-from docstow.languages.typescript.check import tested_members
+from docstow.languages.typescript.check import check, tested_members
 from docstow.languages.typescript.check.scope import Scope
 from docstow.languages.typescript.check.syntax import (
     Tree,
@@ -40,6 +41,7 @@ from docstow.languages.typescript.check.syntax import (
     without_key,
 )
 from docstow.languages.typescript.compiler_release import ENGINE
+from docstow.languages.typescript.unresolved import Unresolved, lacks_base
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -58,6 +60,12 @@ _OPTIONS = {
     "module": "preserve",
     "moduleResolution": "bundler",
 }
+#: Without the first the compiler reads all packages once more, for names that might be imported:
+#: two seconds and 200 MB.
+_PREFERENCES = {
+    "includeCompletionsForModuleExports": False,
+    "disableAutomaticTypeAcquisition": True,
+}
 #: The file that code is taken for: with JSX, or where that alone gives no errors, without it.
 _FILES = {
     ("typescript", False): ("code.ts", "typescript"),
@@ -66,6 +74,8 @@ _FILES = {
     ("javascript", True): ("code.jsx", "javascriptreact"),
 }
 _MOST_MEMBERS = 400
+#: Methods that call a function, of whose forms the compiler then knows one.
+_CALLING = frozenset({"call", "apply", "bind"})
 #: Of an object that no overload takes, keys that are tried one by one.
 _MOST_KEYS = 12
 _ANYTHING = frozenset({"unknown", "never", "{}", "object", "undefined", "null", "void"})
@@ -86,28 +96,23 @@ _ASSIGNMENTS = frozenset({"2322", "2345", "2769", "2353", "2561", "2820"})
 #: Where names are taken over from others.
 _TAKING = frozenset({"import_specifier", "import_clause", "shorthand_property_identifier_pattern"})
 _IMPORTS = frozenset({"2305", "2614", "2724"})
+#: Of Node's own modules what runs has the last word, in JavaScript.
+_NODE, _WHOLE_MODULE = "@types/node", "typeof import("
 #: The rule of a member that is not there, where one is that differs by a few letters.
 _MISSPELLED = "2551"
 _PACKAGE = re.compile(r".*[\\/]node_modules[\\/]((?:@[^\\/]+[\\/])?[^\\/]+)")
 
 
-def refine(
-    engines: Engines,
-    code: str,
-    resolver: Resolver,
-    scans: Sequence[Scan],
-    verdict: Verdict,
-    *,
-    typed: bool,
+def judge(
+    engines: Engines, code: str, resolver: Resolver, scans: Sequence[Scan], *, typed: bool
 ) -> Verdict:
-    """Judge code by the compiler, and by what our own reader found in it.
+    """Judge code by the compiler, and by what our own reader finds in it.
 
     Args:
         engines: have the compiler.
         code: a file or a part of one.
         resolver: where packages are found.
         scans: environments with the packages; those of the first one count before the others'.
-        verdict: what our reader says of imports and the names that modules export.
         typed: it is TypeScript; of JavaScript less is certain.
 
     Raises:
@@ -118,16 +123,19 @@ def refine(
     with_markup = any(each.type.startswith("jsx_") for each in tree.nodes)
     name, dialect = _FILES["typescript" if typed else "javascript", with_markup]
     folders = [folder for scan in scans if (folder := _node_modules(scan)) is not None]
-    with engines.at_work(ENGINE, _workplace(scans, folders)) as server:
+    with engines.at_work(ENGINE, workplace(scans, folders)) as server:
         place = f"{_below(folders)}{name}"
 
         def ask(body: bytes) -> list[Diagnostic]:
             return server.judge(place, dialect, body.decode("utf-8", "replace"))
 
-        said = ask(tree.root.text or b"")
-        judge = _Judge(server, tree, resolver, scans, ask, typed=typed)
-        found = [each for one in said for each in judge.findings(one)]
-        found += judge.confused_names(said, found)
+        server.begin(place, dialect, (tree.root.text or b"").decode("utf-8", "replace"))
+        verdict = check(tree, resolver, typed=typed)
+        said = server.judged()
+        unresolved = Unresolved(tree, said)
+        ours = _Judge(server, tree, resolver, scans, ask, unresolved, typed=typed)
+        found = [each for one in said for each in ours.findings(one)]
+        found += ours.confused_names(said, found)
         known = {(word.line + 1, word.start + 1) for word in server.words()}
     return replace(verdict, findings=_joined(verdict.findings, found, known, tree))
 
@@ -137,7 +145,7 @@ def _below(folders: Sequence[Path]) -> str:
     return "below/" * (len(folders) - 1)
 
 
-def _workplace(scans: Sequence[Scan], folders: Sequence[Path]) -> Workplace:
+def workplace(scans: Sequence[Scan], folders: Sequence[Path]) -> Workplace:
     """Return what the compiler is given: links to ``node_modules``, and a configuration of ours."""
     has_node = any((folder / "@types" / "node").is_dir() for folder in folders)
     files = {f"{_below(folders)}{name}": "export {};\n" for name, _ in _FILES.values()}
@@ -154,8 +162,8 @@ def _workplace(scans: Sequence[Scan], folders: Sequence[Path]) -> Workplace:
         links=links,
         reads=[scan.boundary.root for scan in scans],
         arguments=("--lsp", "--stdio"),
-        settings={"GOMAXPROCS": "2", "GOMEMLIMIT": "448MiB", "GOGC": "60"},
-        options={"disableAutomaticTypingAcquisition": True, "disablePushDiagnostics": True},
+        settings={"GOMAXPROCS": "2", "GOMEMLIMIT": "320MiB", "GOGC": "60"},
+        options={"disablePushDiagnostics": True, "userPreferences": _PREFERENCES},
     )
 
 
@@ -180,15 +188,24 @@ class _Judge:
         resolver: Resolver,
         scans: Sequence[Scan],
         judge: Callable[[bytes], Sequence[Diagnostic]],
+        unresolved: Unresolved,
         *,
         typed: bool,
     ) -> None:
         self._judge = judge
+        self._unresolved = unresolved
         self._server = server
         self._tree = tree
         self._resolver = resolver
         self._scans = scans
         self._added = [Augmentations(scan.boundary) for scan in scans]
+        self._declared = {
+            word
+            for node in tree.nodes
+            if node.type == "ambient_declaration"
+            for word in re.findall(r"[\w$]+", text_of(node))
+            if any(each.type in {"module", "internal_module"} for each in node.named_children)
+        }
         self._typed = typed
         self._scope = Scope(tree)
         self._tested = tested_members(tree)[0 if typed else 1]
@@ -244,11 +261,15 @@ class _Judge:
     def _member(self, said: Diagnostic, node: Node | None, member: str, owner: str) -> Finding:
         home = self._home(node)
         title = _short(owner)
-        is_open = home.is_stale or owner in _ANYTHING or _is_union(owner)
+        is_open = home.is_open or owner in _ANYTHING or _is_union(owner)
+        is_open = is_open or self._unresolved.has_type(owner)
+        is_open = is_open or self._is_unresolved(node, said.code)
         if not self._typed and said.code != _MISSPELLED:
+            is_open = is_open or (home.package == _NODE and owner.startswith(_WHOLE_MODULE))
             is_open = is_open or home.is_own or not home.package or self._is_handed(node)
         if not self._typed:
             is_open = is_open or member in self._scope.patched or member.startswith("_")
+            is_open = is_open or "=>" in owner or self._scope.is_replaced(self._receiver(node))
         if is_open or self._is_tested(node) or self._may_be_added(member):
             return self._finding(said, f"{title}.{member}", "not_checked", "")
         names = self._server.members(said.line, said.start)
@@ -258,7 +279,7 @@ class _Judge:
     def _key(self, said: Diagnostic, key: str, owner: str) -> Finding:
         node = self._by_place.get((said.line, said.start))
         home = self._home(function_around(node, self._tree))
-        if home.is_stale or self._may_be_added(key):
+        if home.is_open or self._unresolved.has_type(owner) or self._may_be_added(key):
             return self._finding(said, f"{_short(owner)}.{key}", "not_checked", "")
         names = self._server.members(said.line, said.start)
         written = keys_beside(node, self._tree)
@@ -276,9 +297,7 @@ class _Judge:
             takes = f"{called} takes ({', '.join(forms[0])})"
             others = f" or {len(forms) - 1} other forms" if len(forms) > 1 else ""
             said = replace(said, message=f"{said.message.rstrip('.')}; {takes}{others}.")
-        word = last_word(call) if call is not None else None
-        home = self._home_at(word)
-        home = home if home.package else self._home(word)
+        home = self._home_of_called(last_word(call) if call is not None else None)
         return self._finding(said, called, "wrong_argument", "()", home=home)
 
     def _text(self, said: Diagnostic, text: str) -> Iterator[Finding]:
@@ -291,15 +310,19 @@ class _Judge:
             and node.start_point >= (said.line, said.start)
         )
         at = min(places, default=None)
-        texts = self._server.members(at.row, at.column + 1) if at is not None else []
-        if texts and text not in texts:
+        if at is None:
+            return
+        texts = self._server.members(at.row, at.column + 1)
+        called = function_around(self._by_place[at.row, at.column], self._tree)
+        home = self._home_of_called(called)
+        if texts and text not in texts and not home.is_open:
             near = nearest(text, texts, shaped=False, filled=True)
-            yield self._finding(said, f'"{text}"', "wrong_argument", "", near)
+            yield self._finding(said, f'"{text}"', "wrong_argument", "", near, home)
 
     def _called(self, said: Diagnostic, node: Node | None) -> Iterator[Finding]:
         """Yield the finding of a member of a package's type that is called, and is no function."""
         home = self._home(node)
-        if node is None or node.type != "property_identifier" or not home.package or home.is_stale:
+        if node is None or node.type != "property_identifier" or not home.package or home.is_open:
             return
         name = text_of(node)
         names = [each for each in self._server.members(said.line, said.start) if each != name]
@@ -333,7 +356,6 @@ class _Judge:
                 yield self._finding(at, f"{called}.{key}", "unknown", "", near, home)
 
     def _export(self, said: Diagnostic, module: str, name: str) -> Finding:
-        # Of JavaScript what runs has the last word on Node's own modules.
         is_open = not self._typed and self._resolver.is_standard(module)
         if is_open or self._may_be_added(name):
             return self._finding(said, f"{module}.{name}", "not_checked", "")
@@ -355,14 +377,59 @@ class _Judge:
             return outer is not None
         return self._scope.is_handed(child(outer, "value") or child(outer, "object"))
 
+    def _receiver(self, node: Node | None) -> Node | None:
+        """Return what stands before a member's name."""
+        return child(self._tree.parent(node), "object") if node is not None else None
+
+    def _is_unresolved(self, node: Node | None, code: str) -> bool:
+        """Return whether what a value is rests on something that is not found.
+
+        Of several forms of a function the compiler takes the first one then.
+        """
+        value = self._receiver(node)
+        if value is None:
+            return False
+        if self._unresolved.decides(value):
+            return True
+        call = self._unresolved.call_of(value)
+        given = child(call, "arguments")
+        if call is None or given is None:
+            return False
+        at = given.start_point
+        if self._unresolved.has_any(given):
+            return len(self._server.signatures(at.row, at.column + 1)) > 1
+        # Of JavaScript nothing says what a function gets, nor then what it gets of others for that.
+        return (
+            not self._typed
+            and code != _MISSPELLED
+            and any(map(self._scope.is_handed, given.named_children))
+            and (
+                len(self._server.signatures(at.row, at.column + 1)) > 1
+                or self._is_generic(last_word(call))
+            )
+        )
+
+    def _is_generic(self, word: Node) -> bool:
+        """Return whether a function has parameters of types, or is called by another one."""
+        if text_of(word) in _CALLING:
+            return True
+        at = word.start_point
+        for path, line in self._server.declared(at.row, at.column):
+            below = self._text_at(path).split("\n")[line : line + 1]
+            return any(f"{text_of(word)}<" in each for each in below)
+        return False
+
     def _is_tested(self, node: Node | None) -> bool:
         """Whether code asks for it that may not be there; in TypeScript only by ``typeof``."""
         outer = self._tree.parent(node) if node is not None else None
         return outer is not None and outer.id in self._tested
 
     def _may_be_added(self, name: str) -> bool:
-        """Whether the project's own files, which the compiler does not see, may declare a name."""
-        return any(each.mention(name) for each in self._added)
+        """Whether the project's own files, which the compiler does not see, may declare a name.
+
+        So may what the code itself declares of modules, of which their own files know nothing.
+        """
+        return name in self._declared or any(each.mention(name) for each in self._added)
 
     def _near(self, said: Diagnostic, wanted: str, names: Sequence[str]) -> tuple[str, ...]:
         """Return the names that may be meant: what the compiler says, then what is alike."""
@@ -404,14 +471,21 @@ class _Judge:
             node = last_word(outer.named_children[0])
         return self._home_at(node)
 
+    def _home_of_called(self, word: Node | None) -> _Home:
+        """Return who declares a function, or where that is no package's, the type that has it."""
+        home = self._home_at(word)
+        return home if home.package else self._home(word)
+
     def _home_at(self, node: Node | None) -> _Home:
         """Return who declares the type of a word."""
         if node is None:
             return _Home()
         at = node.start_point
-        for path, _ in self._server.declared(at.row, at.column):
+        for path, line in self._server.declared(at.row, at.column):
             if match := _PACKAGE.match(str(path)):
-                return self._home_of(match[1].replace("\\", "/"), Path(match[0]))
+                home = self._home_of(match[1].replace("\\", "/"), Path(match[0]))
+                lacking = lacks_base(self._text_at(path), line, self._is_found)
+                return replace(home, is_open=home.is_open or lacking)
             return _Home(is_own=path.name.startswith("code."))
         return _Home()
 
@@ -426,28 +500,45 @@ class _Judge:
             return _Home(found.name, found.version)
         # Packages of a project go on seeing what it has installed.
         is_replaced = len(self._scans) > 1 and bool(self._scans[0].named(name))
-        return _Home(name, version, is_stale=is_replaced and version != found.version)
+        return _Home(name, version, is_open=is_replaced and version != found.version)
+
+    def _is_found(self, specifier: str) -> bool:
+        """Return whether a specifier leads to a package, or to Node's modules and their types."""
+        wanted = "node:fs" if self._resolver.is_standard(specifier) else specifier
+        return self._resolver.package_for(wanted) is not None
 
     def _version_at(self, folder: Path) -> str:
         """Return the version of the package in a folder: a project may have several."""
+        try:
+            manifest = json.loads(self._text_at(folder / "package.json") or "{}")
+        except (ValueError, RecursionError):
+            return ""
+        version = manifest.get("version") if isinstance(manifest, dict) else None
+        return version if isinstance(version, str) else ""
+
+    def _text_at(self, path: Path) -> str:
+        """Return a file of a package; empty where it cannot be read."""
         for scan in self._scans:
-            try:
-                manifest = json.loads(scan.boundary.read(folder / "package.json"))
-            except (DocstowError, ValueError, RecursionError):
-                continue
-            version = manifest.get("version") if isinstance(manifest, dict) else None
-            return version if isinstance(version, str) else ""
+            with suppress(DocstowError):
+                return scan.boundary.read(path).decode("utf-8", "replace")
         return ""
 
 
 @dataclass(frozen=True, slots=True)
 class _Home:
-    """What declares a type: a package, the code itself, or one in place of which is another."""
+    """What declares a type: a package, or the code itself.
+
+    Attributes:
+        package: its name; empty for none.
+        version: of the package.
+        is_own: it is the code.
+        is_open: the type may have more: another version is meant, or a base is not there.
+    """
 
     package: str = ""
     version: str = ""
     is_own: bool = False
-    is_stale: bool = False
+    is_open: bool = False
 
 
 def _absent_export(said: Diagnostic) -> re.Match[str] | None:

@@ -118,12 +118,9 @@ def _verify(code: str, resolver: Resolver, language: str) -> Verdict:
 def _judge(
     engines: Engines, code: str, language: str, resolver: Resolver, scans: Sequence[Scan]
 ) -> Verdict:
-    from docstow.languages.typescript.check import verify
-    from docstow.languages.typescript.compiler import refine
+    from docstow.languages.typescript.compiler import judge
 
-    typed = language == "typescript"
-    own = verify(code, resolver, typed=typed)
-    return refine(engines, code, resolver, scans, own, typed=typed)
+    return judge(engines, code, resolver, scans, typed=language == "typescript")
 
 
 def _packages(imported: str) -> tuple[str, ...]:

@@ -54,7 +54,8 @@ _MANAGER_FILES = {
 }
 #: Names that a registry takes, those of its first years included.
 _NAME = re.compile(r"(?:@[^/\\%:?#\s\x00-\x1f@]+/)?[^./\\%:?#\s\x00-\x1f@][^/\\%:?#\s\x00-\x1f@]*")
-_TSC = re.compile(r"\berror TS\d{4}: ")
+#: Comments of code may cite an error.
+_TSC = re.compile(r"^(?!\s*(?://|\*)).*\berror TS\d{4}: ", re.MULTILINE)
 _UNRESOLVED = (
     r"Can't resolve|Could not resolve|Failed to resolve import|Cannot find (?:module|package)"
     r"|Could not find a declaration file for module"

@@ -91,12 +91,11 @@ def verify(code: str, resolver: Resolver) -> Verdict:
         code: the code.
         resolver: where packages are found.
     """
-    return check(code, resolver).verdict
+    return check(code, parse(code), resolver).verdict
 
 
-def check(code: str, resolver: Resolver) -> Checked:
-    """Check a piece of Python, and return what was learnt of it, too."""
-    parsed = parse(code)
+def check(code: str, parsed: Parsed, resolver: Resolver) -> Checked:
+    """Check a piece of Python that is parsed, and return what was learnt of it, too."""
     checker = _Checker(code, parsed, Names(resolver))
     unread, body = set(parsed.unread), parsed.tree.body
     for number, statement in enumerate(body):

@@ -24,7 +24,7 @@ from docstow.languages.python.check.certainty import (
 )
 from docstow.languages.python.check.inference import call_shape
 from docstow.languages.python.check.owners import Owner, Owners
-from docstow.languages.python.check.parse import Defined
+from docstow.languages.python.check.parse import Defined, parse
 from docstow.languages.python.check.type_claims import (
     ArgumentClaim,
     ChoiceClaim,
@@ -76,12 +76,14 @@ def judge(engines: Engines, code: str, resolver: Resolver, scans: Sequence[Scan]
         TooLarge: it takes more time or memory than it may.
         InternalError: ty ended.
     """
-    own = check(code, resolver)
-    if not own.parsed.text.strip():
-        return own.verdict
+    parsed = parse(code)
+    if not parsed.text.strip():
+        return check(code, parsed, resolver).verdict
     roots = _roots(scans)
     with engines.at_work(ENGINE, _workplace(scans, roots)) as server:
-        said = server.judge(_FILE, "python", own.parsed.text)
+        server.begin(_FILE, "python", parsed.text)
+        own = check(code, parsed, resolver)
+        said = server.judged()
         judged = _Judge(own, Owners(own, roots, _FILE)).findings(
             server, [*claims(said, own.parsed.tree)]
         )

@@ -49,6 +49,7 @@ from docstow.languages.python.source.syntax import (
     dotted,
     head_names,
     positional,
+    statements,
     string_list,
     string_value,
     target_names,
@@ -487,7 +488,7 @@ def _instance_attributes(node: ast.ClassDef, source: SourceText) -> Mapping[str,
             for each in [*positional(method), *method.args.kwonlyargs]
             if each.annotation is not None
         }
-        for each in ast.walk(method):
+        for each in statements(method.body):
             for target, annotation, value in assignments(each):
                 if not isinstance(target, ast.Attribute) or dotted(target.value) != receiver:
                     continue

@@ -1,13 +1,14 @@
 """Names that Python source binds while it runs, where reading alone cannot follow.
 
-Only files whose text mentions one of the means are walked: visiting every node is slow.
+Only statements whose text mentions one of the means are walked: visiting every node is slow.
 """
 
 from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from docstow.languages.python.source.syntax import dotted, string_value
@@ -17,7 +18,7 @@ _MENTIONS = tuple(
     re.compile(each)
     for each in (
         r"globals\s*\(\s*\)",
-        r"vars\s*\(\s*\)",
+        r"vars\s*\(\s*(?:self|cls)?\s*\)",
         r"locals\s*\(\s*\)",
         r"modules\b(?<!\wmodules)",
         r"meta_path\b",
@@ -67,8 +68,19 @@ def find_dynamics(tree: ast.Module, text: str) -> Dynamics:
     found = Dynamics()
     for owner, name in _assigned_attributes(tree.body):
         found.patched.setdefault(owner, set()).add(name)
-    if any(each.search(text) for each in _MENTIONS):
-        _Walker(found, text).visit(tree)
+    places = sorted(match.start() for each in _MENTIONS for match in each.finditer(text))
+    if places:
+        _Walker(found, text, _lines_of(places, text)).visit(tree)
+    return found
+
+
+def _lines_of(places: Sequence[int], text: str) -> list[int]:
+    """Return the lines, from 1, of places in a text that are sorted."""
+    found, line, before = [], 1, 0
+    for place in places:
+        line += text.count("\n", before, place)
+        before = place
+        found.append(line)
     return found
 
 
@@ -85,24 +97,34 @@ def _assigned_attributes(body: list[ast.stmt]) -> Iterator[tuple[str, str]]:
 
 
 class _Walker(ast.NodeVisitor):
-    """Visitor of every node that keeps track of the class and function around it."""
+    """Visitor of what mentions one of the means; it keeps track of the class and function around.
 
-    def __init__(self, found: Dynamics, text: str) -> None:
+    Args:
+        found: is filled.
+        text: of the file.
+        mentions: the lines that have one, sorted.
+    """
+
+    def __init__(self, found: Dynamics, text: str, mentions: Sequence[int]) -> None:
         self._found = found
         self._text = text
+        self._mentions = mentions
         self._classes: list[str] = []
         self._depth = 0
-        self._ignoring_functions: set[str] = set()
         self._module = ast.Module([], [])
+
+    def visit(self, node: ast.AST) -> None:
+        """Visit a node; a statement only if its lines have a mention."""
+        if isinstance(node, ast.stmt):
+            above = getattr(node, "decorator_list", ())
+            first = min([node.lineno, *(each.lineno for each in above)])
+            at = bisect_left(self._mentions, first)
+            if at == len(self._mentions) or self._mentions[at] > (node.end_lineno or first):
+                return
+        super().visit(node)
 
     def visit_Module(self, node: ast.Module) -> None:
         self._module = node
-        # A namespace may be passed to a function that ignores its only argument.
-        for each in node.body:
-            if isinstance(each, ast.FunctionDef) and len(each.args.args) == 1:
-                used = {use.id for use in ast.walk(each) if isinstance(use, ast.Name)}
-                if each.args.args[0].arg not in used:
-                    self._ignoring_functions.add(each.name)
         self.generic_visit(node)
 
     def visit_ClassDef(self, node: ast.ClassDef) -> None:
@@ -195,7 +217,7 @@ class _Walker(ast.NodeVisitor):
                 self._open_class("its __dict__ is written")
         if name in {"sorted", "list", "set", "len", "dict"} and any(map(_is_namespace, node.args)):
             return
-        if name in self._ignoring_functions and any(map(_is_namespace, node.args)):
+        if any(map(_is_namespace, node.args)) and self._ignores_its_argument(name):
             return
         if not self._depth and _passes_module_name(node, name):
             self._open_module(f"it hands its name to {name}")
@@ -206,6 +228,16 @@ class _Walker(ast.NodeVisitor):
         elif name == "setattr" or name.endswith("__setattr__"):
             self._attribute_set(node)
         self.generic_visit(node)
+
+    def _ignores_its_argument(self, name: str) -> bool:
+        """Return whether a function of the module has one argument alone, and does not use it."""
+        for each in self._module.body:
+            match each:
+                case ast.FunctionDef(name=own, args=ast.arguments(args=[only])) if own == name:
+                    used = {use.id for use in ast.walk(each) if isinstance(use, ast.Name)}
+                    if only.arg not in used:
+                        return True
+        return False
 
     def _only_looked_at(self, targets: list[ast.expr]) -> bool:
         """Return whether a namespace that is bound to a name is only read by key."""

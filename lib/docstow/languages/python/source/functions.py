@@ -284,18 +284,17 @@ def find_forward(node: Function) -> Forward | None:
     rest = node.args.kwarg.arg if node.args.kwarg is not None else ""
     if not rest:
         return None
-    uses = sum(isinstance(each, ast.Name) and each.id == rest for each in _body_nodes(node))
-    keys = list(_read_keys(node, rest))
-    calls = [
-        each
-        for each in _body_nodes(node)
-        if isinstance(each, ast.Call) and _passes_keywords(each, rest)
-    ]
-    refused, tested = _refusals(node, rest)
+    nodes = list(_body_nodes(node))
+    uses = sum(isinstance(each, ast.Name) and each.id == rest for each in nodes)
+    if not uses:
+        return None
+    keys = [key for each in nodes if (key := _read_key(each, rest))]
+    calls = [e for e in nodes if isinstance(e, ast.Call) and _passes_keywords(e, rest)]
+    refused, tested = _refusals(nodes, rest)
     if not (calls or refused) or _is_shadowed(node, rest):
         return None
     certain = next((each for each in _certain_calls(node.body) if each in calls), None)
-    kept = _kept(node, rest) if certain is not None else 0
+    kept = _kept(nodes, rest) if certain is not None else 0
     if len(keys) + len(calls) + refused + tested + kept != uses:
         return None
     targets = [_target(node, each.func) for each in ([certain] if certain else calls)]
@@ -304,10 +303,10 @@ def find_forward(node: Function) -> Forward | None:
     return Forward(tuple(dict.fromkeys(targets)), frozenset(keys))
 
 
-def _refusals(node: Function, rest: str) -> tuple[int, int]:
+def _refusals(nodes: Sequence[ast.AST], rest: str) -> tuple[int, int]:
     """Return how often a dictionary is told in an error or warning, and how often only tested."""
     told = tested = 0
-    for each in _body_nodes(node):
+    for each in nodes:
         match each:
             case ast.Raise(exc=ast.expr() as said):
                 told += _uses(said, rest)
@@ -328,13 +327,13 @@ def _uses(node: ast.AST, name: str) -> int:
     return uses - sum(1 for each in ast.walk(node) if _read_key(each, name))
 
 
-def _kept(node: Function, rest: str) -> int:
+def _kept(nodes: Sequence[ast.AST], rest: str) -> int:
     """Return how often a dictionary is kept as it is: ``self.options = options``."""
     return sum(
         isinstance(each, ast.Assign)
         and dotted(each.value) == rest
         and all(isinstance(target, ast.Attribute) for target in each.targets)
-        for each in _body_nodes(node)
+        for each in nodes
     )
 
 
@@ -433,13 +432,6 @@ def _body_nodes(node: Function) -> Iterator[ast.AST]:
 def _passes_keywords(call: ast.Call, rest: str) -> bool:
     """Return whether a call is ``called(**rest)``."""
     return any(each.arg is None and dotted(each.value) == rest for each in call.keywords)
-
-
-def _read_keys(node: Function, rest: str) -> Iterator[str]:
-    """Yield each written key by which the dictionary is read."""
-    for each in _body_nodes(node):
-        if key := _read_key(each, rest):
-            yield key
 
 
 def _read_key(node: ast.AST, rest: str) -> str:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections import deque
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
 from docstow.text.python_ast import try_parse_module
@@ -143,6 +144,19 @@ def assignments(
             yield target, annotation, value
         case ast.AugAssign(target=target, value=value):
             yield target, None, value
+
+
+def statements(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
+    """Yield statements and those inside of them, without a look at expressions, the most nodes."""
+    waiting = deque(body)
+    while waiting:
+        each = waiting.popleft()
+        yield each
+        for part in ("body", "orelse", "finalbody"):
+            waiting += getattr(each, part, ())
+        for part in ("handlers", "cases"):
+            for inner in getattr(each, part, ()):
+                waiting += inner.body
 
 
 def head_names(block: ast.stmt) -> Iterator[str]:

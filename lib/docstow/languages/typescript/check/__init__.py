@@ -93,7 +93,11 @@ def verify(code: str, resolver: Resolver, *, typed: bool = True) -> Verdict:
         resolver: where packages are found.
         typed: it is TypeScript; of JavaScript what runs has the last word, not what declares it.
     """
-    tree = Tree(code)
+    return check(Tree(code), resolver, typed=typed)
+
+
+def check(tree: Tree, resolver: Resolver, *, typed: bool) -> Verdict:
+    """Check a file that is parsed; see :func:`verify`."""
     checker = _Checker(Scope(tree), Names(resolver), typed=typed)
     checker.imports()
     for node in tree.nodes:

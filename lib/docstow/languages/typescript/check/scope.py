@@ -206,6 +206,7 @@ class Scope:
     Attributes:
         places: every import with the node that names it.
         patched: members that the code itself assigns.
+        assigned: variables that get another value than their first.
         augmented: modules that the code adds to.
     """
 
@@ -213,6 +214,11 @@ class Scope:
         self.tree = tree
         self.places: list[tuple[Name, Node]] = []
         self.patched = assigned_members(tree)
+        self.assigned = {
+            text_of(child(each, "left"))
+            for each in tree.nodes
+            if each.type == "assignment_expression"
+        }
         self.augmented: set[str] = set()
         self._blocks: dict[int, _Block] = {}
         self._top = _Block(tree.root, None)
@@ -252,7 +258,16 @@ class Scope:
     def _imported(self, use: Node) -> Name | None:
         """Return what an identifier means by an import; None where that is not certain."""
         binding = self._binding(use)
-        return binding.imported if binding is not None else None
+        if binding is None or text_of(use) in self.assigned:
+            return None
+        return binding.imported
+
+    def is_replaced(self, node: Node | None) -> bool:
+        """Whether an expression begins with a module that gives way to another value somewhere."""
+        root = _root(node)
+        binding = self._binding(root) if root is not None else None
+        is_module = binding is not None and binding.imported is not None
+        return is_module and root is not None and text_of(root) in self.assigned
 
     def is_handed(self, node: Node | None) -> bool:
         """Whether an expression is, or is a part of, what a function gets."""

@@ -27,7 +27,8 @@ def _grammar(dialect: str) -> Language:
     )
 
 
-_CALLS = frozenset({"call_expression", "new_expression"})
+#: What calls a function or a constructor.
+CALLS = frozenset({"call_expression", "new_expression"})
 
 
 def parse(code: str) -> Node:
@@ -141,7 +142,7 @@ def last_word(node: Node) -> Node:
 def function_around(node: Node | None, tree: Tree) -> Node | None:
     """Return the word that names the function whose arguments a node is in."""
     for each in tree.above(node) if node is not None else ():
-        if each.type in _CALLS:
+        if each.type in CALLS:
             return last_word(each)
     return None
 
@@ -149,7 +150,7 @@ def function_around(node: Node | None, tree: Tree) -> Node | None:
 def call_at(node: Node | None, tree: Tree) -> Node | None:
     """Return the call that a node is, or is a part of."""
     around = (node, *tree.above(node)) if node is not None else ()
-    return next((each for each in around if each.type in _CALLS), None)
+    return next((each for each in around if each.type in CALLS), None)
 
 
 def called_text(node: Node | None, tree: Tree) -> str:

@@ -69,7 +69,7 @@ def test_what_was_found_out_about_a_crate_is_kept(
         answers.append(call(rust_runtime, code=code, versions={"tokio": "1.43.1"}))
         counts.append(len(read))
     assert answers[0] == answers[1]
-    assert counts[1] < 100 < counts[0]
+    assert 4 * counts[1] < counts[0]
 
 
 def test_a_lock_file_decides_and_its_own_packages_are_nobodys_business(

@@ -16,10 +16,8 @@ from docstow.core.patterns import lazy_pattern
 from docstow.core.records import dataclass
 from docstow.text.parsing import HEADING, parse, plain_line
 
-_HEADING = lazy_pattern(r"(#{1,6})[ \t]+(.*?)[ \t]*$")
-_FENCE = lazy_pattern(r" {0,3}(`{3,}|~{3,})")
-#: What a line begins with that may be a heading or a fence.
-_OPENINGS = frozenset("#`~ ")
+#: A heading (its marks and its title), or the line of a fence (its marks and what follows them).
+_OPENING = lazy_pattern(r"\n(?:(#{1,6})[ \t]+([^\n]*)| {0,3}(`{3,}|~{3,})([^\n]*))")
 #: A title without anything that has a meaning in Markdown.
 _PLAIN = lazy_pattern(r"[^\\`*_\[\]<>&~#!|{}\x00-\x1f\x7f]*")
 #: What GitHub leaves out of a fragment.
@@ -46,20 +44,16 @@ def find_headings(text: str) -> tuple[Heading, ...]:
     """Return the headings of normalised Markdown; cached for several chunks of one page."""
     found = []
     fence = ""
-    start = 0
-    for line in text.split("\n"):
-        if line[:1] not in _OPENINGS:
-            start += len(line) + 1
-            continue
-        mark = _FENCE.match(line)
-        if fence:
-            if mark and mark[1].startswith(fence) and not line.strip(" \t" + fence[0]):
-                fence = ""
-        elif mark:
-            fence = mark[1]
-        elif match := _HEADING.match(line):
-            found.append(Heading(start, len(match[1]), _plain(match[2])))
-        start += len(line) + 1
+    # Every line begins behind a line feed, for which a search is quickest; starts stay the same.
+    for match in _OPENING.finditer(f"\n{text}"):
+        marks, title, mark, rest = match.groups()
+        if not fence:
+            if mark:
+                fence = mark
+            else:
+                found.append(Heading(match.start(), len(marks), _plain(title.rstrip(" \t"))))
+        elif mark and mark.startswith(fence) and not rest.strip(" \t" + fence[0]):
+            fence = ""
     return tuple(found)
 
 

@@ -18,6 +18,9 @@ VENV = $(PYTHON) -m venv
 INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check --progress-bar off
 endif
 
+# Tests start hundreds of processes, each of which would compile all that it imports.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: install serve test test-fast fuzz soak lint infra sam-local pin-base format eval clients fit fidelity bench bench-gate simulate clean lock sbom audit mcpb
 
 install: .venv/installed

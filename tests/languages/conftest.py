@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from filelock import FileLock
 
 import python_environment
 from check_environment import crates, node_judge, node_resolver, python_resolver, rust_runtime
@@ -13,6 +12,7 @@ from engines import engines_folder
 from node_environment import npm, npm_more_root, npm_root, pnpm_root
 from require import unavailable
 from settled import settle
+from shared import shared
 
 __all__ = [
     "crates",
@@ -28,13 +28,10 @@ __all__ = [
 ]
 
 
-def _environment(factory: pytest.TempPathFactory, worker_id: str, name: str, wanted: Path) -> Path:
-    base = factory.getbasetemp()
-    root = (base if worker_id == "master" else base.parent) / name
-    with FileLock(f"{root}.lock"):
+def _environment(factory: pytest.TempPathFactory, name: str, wanted: Path) -> Path:
+    with shared(factory, name) as root:
         told = root / "failed.txt"
-        if not root.exists():
-            root.mkdir()
+        if not told.exists():
             told.write_text(python_environment.install(root, wanted), "utf-8")
             settle(root)
     if failed := told.read_text("utf-8"):
@@ -43,17 +40,17 @@ def _environment(factory: pytest.TempPathFactory, worker_id: str, name: str, wan
 
 
 @pytest.fixture(scope="session")
-def python_project(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Path:
+def python_project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A project whose ``.venv`` has some fifty distributions; read it, change nothing."""
     wanted = python_environment.WANTED
-    return _environment(tmp_path_factory, worker_id, "python-project", wanted)
+    return _environment(tmp_path_factory, "python-project", wanted)
 
 
 @pytest.fixture(scope="session")
-def more_python_project(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Path:
+def more_python_project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Another one, of a few packages of other forms."""
     wanted = python_environment.MORE
-    return _environment(tmp_path_factory, worker_id, "more-python-project", wanted)
+    return _environment(tmp_path_factory, "more-python-project", wanted)
 
 
 @pytest.fixture(scope="session")

@@ -19,6 +19,7 @@ from docstow.languages.typescript.resolver import NodeResolver
 from docstow.runtime import Runtime
 from docstow.tools.verify_crates import StowedCrates
 from servers.docs_rs import DocsRs
+from shared import shared
 
 #: The crates that the snippets use; each is stowed in its newest version.
 CRATES = (
@@ -36,21 +37,22 @@ CRATES = (
 @pytest.fixture(scope="session")
 def rust_runtime(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Runtime]:
     """A server that has the newest versions of :data:`CRATES`, and tokio 1.43.1."""
-    folder = tmp_path_factory.mktemp("crates")
-    with DocsRs(corpus) as upstream:
-        flags = {
-            "store": str(folder / "store"),
-            "cache": str(folder / "cache"),
-            "docs_rs_url": upstream.url,
-            "crates_index_url": upstream.index_url,
-            "upstream_interval_s": 0,
-            "wait_s": 120,
-        }
-        with contextlib.closing(Runtime(load(flags, {}))) as runtime:
+    cache = tmp_path_factory.mktemp("crates")
+    with DocsRs(corpus) as upstream, contextlib.ExitStack() as closing:
+        with shared(tmp_path_factory, "stowed-crates") as store:
+            flags = {
+                "store": str(store),
+                "cache": str(cache),
+                "docs_rs_url": upstream.url,
+                "crates_index_url": upstream.index_url,
+                "upstream_interval_s": 0,
+                "wait_s": 120,
+            }
+            runtime = closing.enter_context(contextlib.closing(Runtime(load(flags, {}))))
             for name in CRATES:
                 runtime.crates.ensure(name)
             runtime.crates.ensure("tokio", "=1.43.1")
-            yield runtime
+        yield runtime
 
 
 @pytest.fixture(scope="session")
@@ -66,12 +68,14 @@ def scanned(root: Path, cache: Path) -> Scan:
 def python_resolver(
     python_project: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> PythonResolver:
-    return PythonResolver(scanned(python_project, tmp_path_factory.mktemp("python-index")))
+    with shared(tmp_path_factory, "python-index") as cache:
+        return PythonResolver(scanned(python_project, cache))
 
 
 @pytest.fixture(scope="session")
 def node_resolver(npm_root: Path, tmp_path_factory: pytest.TempPathFactory) -> NodeResolver:
-    return NodeResolver(scanned(npm_root, tmp_path_factory.mktemp("node-index")))
+    with shared(tmp_path_factory, "node-index") as cache:
+        return NodeResolver(scanned(npm_root, cache))
 
 
 @pytest.fixture(scope="session")
@@ -79,7 +83,8 @@ def node_judge(
     npm_root: Path, engines_folder: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Callable[..., Verdict]]:
     """Have code judged by TypeScript's compiler on the packages that npm has installed."""
-    scan = scanned(npm_root, tmp_path_factory.mktemp("judged-index"))
+    with shared(tmp_path_factory, "node-index") as cache:
+        scan = scanned(npm_root, cache)
     engines = Engines(engines_folder)
 
     def judge(code: str, language: str = "typescript") -> Verdict:

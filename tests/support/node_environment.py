@@ -11,7 +11,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from filelock import FileLock
 
 from docstow.languages.shared.boundary import Boundary
 from docstow.languages.shared.project import Package
@@ -19,6 +18,7 @@ from docstow.languages.typescript.surface import NodeProject, NodeSurface
 from paths import SUPPORT
 from require import unavailable
 from settled import settle
+from shared import shared
 
 #: The packages, each pinned with its digest in the lock file beside.
 NPM = SUPPORT / "npm"
@@ -53,17 +53,8 @@ def _install(folder: Path, *command: str) -> None:
     (folder / "installed").touch()
 
 
-def _shared(factory: pytest.TempPathFactory, name: str) -> Path:
-    """A folder that all workers of a run share."""
-    base = factory.getbasetemp()
-    folder = (base.parent if os.environ.get("PYTEST_XDIST_WORKER") else base) / name
-    folder.mkdir(exist_ok=True)
-    return folder
-
-
 def _installed(factory: pytest.TempPathFactory, wanted: Path) -> Path:
-    folder = _shared(factory, wanted.name)
-    with FileLock(f"{folder}.lock"):
+    with shared(factory, wanted.name) as folder:
         for name in ("package.json", "package-lock.json", ".npmrc"):
             shutil.copyfile(wanted / name, folder / name)
         _install(folder, "npm", "ci")
@@ -93,10 +84,9 @@ def npm_more_root(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def pnpm_root(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A workspace whose packages pnpm has linked: only what each asks for is in its sight."""
-    folder = _shared(tmp_path_factory, "pnpm")
-    with FileLock(f"{folder}.lock"):
+    with shared(tmp_path_factory, "pnpm") as folder:
         if not (folder / "installed").exists():
-            tool = _shared(tmp_path_factory, "pnpm-itself")
+            tool = tmp_path_factory.mktemp("pnpm-itself")
             for name in ("package.json", "package-lock.json", ".npmrc"):
                 shutil.copyfile(PNPM / name, tool / name)
             _install(tool, "npm", "ci")

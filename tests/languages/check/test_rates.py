@@ -92,9 +92,9 @@ def test_python(python_resolver: PythonResolver) -> None:
     def verify(code: str) -> Verdict:
         return python_code.verify(code, python_resolver)
 
-    for suite in ("python", "python_agents"):
+    for suite, every in (("python", 2), ("python_agents", 6)):
         assert alarms(load(suite), verify) == []
-        found, first = measured(suite, verify)
+        found, first = measured(suite, verify, every)
         assert found >= 0.9
         assert first >= 0.7
 
@@ -104,7 +104,7 @@ def _is_there(wanted: str, given: Sequence[str]) -> bool:
     return bool(given) and given[0] in (wanted, wanted.rpartition(".")[2])
 
 
-@pytest.mark.parametrize(("suite", "every"), [("typescript", 4), ("typescript_agents", 12)])
+@pytest.mark.parametrize(("suite", "every"), [("typescript", 6), ("typescript_agents", 24)])
 def test_typescript(node_judge: Callable[..., Verdict], suite: str, every: int) -> None:
     assert alarms(load(suite)[:: max(1, every // 4)], node_judge) == []
     found, first = measured(suite, node_judge, every)

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from filelock import FileLock
 
 from docstow.core.errors import CrateNotFound, InvalidParameter, ItemNotFound, PackageNotFound
 from docstow.core.model import Document
@@ -24,6 +23,7 @@ from docstow.languages.python.documents import READING
 from docstow.runtime import Runtime
 from paths import SUPPORT
 from require import unavailable
+from shared import shared
 
 Call = Callable[..., Any]
 
@@ -83,10 +83,8 @@ def call(folder: Path, python_project: Path) -> Iterator[Call]:
 @pytest.fixture(scope="session")
 def two_versions(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     """Two projects, each with another version of httpx."""
-    base = tmp_path_factory.getbasetemp().parent / "two-versions"
-    found = base / "before", base / "after"
-    base.mkdir(exist_ok=True)
-    with FileLock(f"{base}.lock"):
+    with shared(tmp_path_factory, "two-versions") as base:
+        found = base / "before", base / "after"
         for root, version in zip(found, ("0.27.2", "0.28.1"), strict=True):
             if (root / "installed").exists():
                 continue

@@ -21,8 +21,8 @@ from unittest import mock
 from docstow import Docs
 from docstow.core.settings import Settings
 from docstow.languages.python import check
-from docstow.languages.python.check import certainty
 from docstow.languages.python.check.annotations import Annotations
+from docstow.languages.python.check.bodies import Bodies
 from docstow.languages.python.check.inference import Inference
 from docstow.languages.python.check.local_classes import LocalClasses
 from docstow.languages.python.check.members import Members
@@ -42,7 +42,6 @@ PARTS: dict[str, list[Patch]] = {
     "what values are (inference, annotations, members)": [(Inference, "infer", _NOTHING)],
     "annotations": [(Annotations, "read", _NOTHING)],
     "members of values": [(_CHECKER, "_check_member", _NOTHING)],
-    "members of the code's own classes": [(_CHECKER, "_check_local", _NOTHING)],
     "types of the code's own classes": [
         (LocalClasses, "attribute", _NOTHING),
         (LocalClasses, "call_method", _NOTHING),
@@ -51,12 +50,13 @@ PARTS: dict[str, list[Patch]] = {
     "all arguments": [(_CHECKER, "_call", _NOTHING)],
     "type variables": [(Annotations, "unify", _NOTHING)],
     "values of variables": [(Inference, "_variable", _NOTHING)],
-    "functions without annotations": [(Members, "_made", _NOTHING)],
+    "functions without annotations": [(Bodies, "returned", _NOTHING)],
+    "attributes without annotations": [(Bodies, "attribute", _NOTHING)],
     "`__new__` without annotations": [(Members, "_makes_own", _NO)],
     "keywords below decorators": [(_CHECKER, "_keyword_of_nobody", _NOTHING)],
     "words of packages": [
         (PythonSurface, "mentions", _YES),
-        (certainty, "is_unheard_of", _NO),
+        (PythonSurface, "may_be_given", _YES),
     ],
     "decorators of packages": [(Members, "makes_identity_decorator", _NO)],
 }

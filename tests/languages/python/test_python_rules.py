@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import zlib
 from pathlib import Path
 
 import pytest
@@ -112,14 +113,53 @@ def test_how_it_is_called(tmp_path: Path, text: str, parameters: list[str] | Non
     assert (None if given is None else [each.name for each in given]) == parameters
 
 
+def test_a_decorator_that_returns_its_class_leaves_it_as_it_is(tmp_path: Path) -> None:
+    returning = "class K:\n    def __call__(self, kind):\n        kind.x = 1\n        return kind\nk = K()\n"
+    other = returning.replace("return kind", "return Other(kind)")
+    files = {"mod.py": f"{returning}@k\nclass A: ...\n", "any.py": f"{other}@k\nclass A: ...\n"}
+    assert surfaces(tmp_path, files).of("mod").openness("mod.A") is Openness.CLOSED
+    assert surfaces(tmp_path, files).of("any").openness("any.A") is Openness.FEW
+
+
+def test_a_name_that_is_made_of_parts_may_be_private(tmp_path: Path) -> None:
+    text = "class A:\n    def f(self, **k):\n        for n in k:\n            setattr(self, {}, k[n])\n"
+    files = {"mod.py": text.format('"_" + n'), "any.py": text.format("n + '_'")}
+    assert surfaces(tmp_path, files).of("mod").openness("mod.A") is Openness.CLOSED
+    assert surfaces(tmp_path, files).of("any").openness("any.A") is Openness.FEW
+
+
+@pytest.mark.parametrize(
+    ("name", "may_be_given"),
+    [("listed", True), ("member", True), ("keyword", True), ("said", False), ("local", False)],
+)
+def test_which_words_a_class_may_be_given(tmp_path: Path, name: str, *, may_be_given: bool) -> None:
+    files = {
+        "mod.py": "class A:\n    def f(self, **k):\n        vars(self).update(k)\n"
+        'X = """more\nlisted\n""".split()\ndef g():\n    "It is said."\n    local = 1\n'
+        "class B:\n    def member(self): ...\nB(keyword=1)\ndef local(local): ...\n"
+    }
+    surface = surfaces(tmp_path, files).of("mod")
+    assert surface.may_be_given("mod.A", name, called=True) is may_be_given
+    # What is read and not called may be data.
+    assert surface.may_be_given("mod.A", name)
+
+
 def test_what_a_module_is_filled_with_has_a_form(tmp_path: Path) -> None:
     loop = "for n in dir(y):\n    if n.startswith('RLIM') and n.isupper():\n        g[n] = 1\n"
-    files = {"mod.py": f"g = globals()\n{loop}", "any.py": f"g = globals()\n{loop}g['x'] = 1\n"}
+    files = {
+        "mod.py": f"g = globals()\n{loop}",
+        "any.py": "import other as y\ng = globals()\nfor n in dir(y):\n    g[n] = 1\n",
+        "other.py": "RLIMIT_CPU = 1\n# memory\n",
+    }
     surface = surfaces(tmp_path, files).of("mod")
     assert not surface.certain("mod")
     assert surface.certain("mod", "memory")
     assert not surface.certain("mod", "RLIMIT_CPU")
-    assert not surfaces(tmp_path, files).of("any").certain("any", "memory")
+    # The name of anything else is a word of the package, or of one that it imports.
+    filled = surfaces(tmp_path, files).of("any")
+    assert not filled.certain("any")
+    assert not filled.certain("any", "RLIMIT_CPU")
+    assert filled.certain("any", "memory")
 
 
 @pytest.mark.parametrize(
@@ -128,6 +168,8 @@ def test_what_a_module_is_filled_with_has_a_form(tmp_path: Path) -> None:
         (b"\0there\0", "there", False),
         (b"\0there\0", "absent", True),
         (b"__pyx_capi decompress", "absent", False),
+        (b"__pyx_capi decompress" + zlib.compress(b"there" * 50, 9), "there", False),
+        (b"__pyx_capi decompress" + zlib.compress(b"there" * 50, 9), "absent", True),
     ],
 )
 def test_what_is_compiled_has_no_name_that_its_file_has_not(

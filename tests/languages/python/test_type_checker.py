@@ -26,6 +26,15 @@ from servers.python_index import PythonIndexServer
 
 Verify = Callable[..., dict[str, Any]]
 
+#: A class of the code whose attributes something else sets by their names.
+FILLED = """from collections.abc import Sized
+class Own(Sized):
+    tied = 0
+    def __len__(self):
+        fill('ties', self)
+        return self.ties
+"""
+
 MADE = "import lagoon\n@lagoon.define\nclass P:\n    x: int = lagoon.field()\n    _y: int = 0\n"
 
 #: A package with types, and one whose names come about in ways that no stub tells.
@@ -155,6 +164,96 @@ class Rope:
     def tie(self): ...
 """,
     },
+    "delta": {
+        "delta/__init__.py": """
+from typing import overload
+from delta import _lines
+
+# A client may upload files.
+class Client:
+    def __init__(self, maker=None):
+        self._line = None
+        if maker is None:
+            maker = _lines.Line
+        line = self._line = maker()
+    def open(self):
+        return self._line.session()
+    def keep(self, **options):
+        for name, value in options.items():
+            setattr(self, "_" + name, value)
+
+class Options:
+    def __init__(self, **options):
+        for name, value in options.items():
+            setattr(self, name, value)
+    listed = ["described"]
+
+if _lines.FAST:
+    from delta._lines import Fast as Stream
+else:
+    from delta._lines import Slow as Stream
+
+def purge(): ...
+
+class Maker:
+    @overload
+    def sheet(self) -> Options: ...
+    @overload
+    def sheet(self, *sizes: int) -> _lines.Line: ...
+    def sheet(self, *sizes): ...
+
+_maker = Maker()
+sheet = _maker.sheet
+
+class App:
+    def task(self, **options):
+        return lambda function: _lines.Task(function)
+
+def dressed(names):
+    made = _lines.Line()
+    for each in names:
+        setattr(made, each, print)
+    return made
+
+def equipped():
+    made = _lines.Line()
+    made.oar = print
+    return made
+
+class Kept:
+    def __call__(self, kind):
+        return kind
+
+kept = Kept()
+
+@kept
+class Shore:
+    def land(self): ...
+
+def __getattr__(name):
+    return getattr(_lines, name)
+""",
+        "delta/_lines.py": """
+import sys
+FAST = sys.maxsize > 1000
+class Line:
+    def session(self):
+        return Session.on(self)
+class Session:
+    @classmethod
+    def on(cls, line):
+        return cls()
+    def __enter__(self):
+        return self
+    def __exit__(self, *args): ...
+    def put(self, path): ...
+class Fast:
+    def push(self): ...
+    def rush(self): ...
+class Slow:
+    def push(self): ...
+""",
+    },
     "reef": {
         "reef/__init__.py": """
 class Query:
@@ -234,6 +333,17 @@ def verify(opened: Runtime) -> Verify:
         ("import atoll\natoll.Either().chooses()", "Either.chooses", "choose"),
         ("import atoll\nd = atoll.Deep()\nprint(d.fathoms)", "Deep.fathoms", None),
         ("import atoll\natoll.from_env(a=1).pings()", "Client.pings", "ping"),
+        ("import delta\nwith delta.Client().open() as s:\n    s.upload()", "Session.upload", None),
+        ("import delta\ndelta.Client().purge()", "Client.purge", None),
+        ("import delta\ndelta.Options(a=1).purge()", "Options.purge", None),
+        ("import delta\ndelta.Stream().shove()", "Stream.shove", None),
+        ("from delta import Sessions", "delta.Sessions", None),
+        ("import delta\nclass C(delta.Client):\n    x = 1\nC(makers=1)", "C(makers=)", "maker"),
+        (
+            "import delta\napp = delta.App()\n@app.task(n=1)\ndef add(): ...\nadd.enqueue()",
+            "add.enqueue",
+            None,
+        ),
     ],
 )
 def test_what_is_wrong_is_found_with_its_place_and_owner(
@@ -248,7 +358,8 @@ def test_what_is_wrong_is_found_with_its_place_and_owner(
     line = f"import harbour\n{code}".split("\n")[found["line"] - 1]
     word = name.removesuffix("=)").split("(")[-1].split(".")[-1]
     is_call = name.endswith(")")
-    assert line[found["column"] - 1 :].startswith("harbour" if is_call else word), found
+    starts = ("harbour", "C(") if is_call else (word, "from ")
+    assert line[found["column"] - 1 :].startswith(starts), found
 
 
 @pytest.mark.parametrize(
@@ -277,6 +388,14 @@ def test_what_is_wrong_is_found_with_its_place_and_owner(
         "import atoll\natoll.measure(1, colour=3)",
         "import atoll\natoll.from_env(a=1).ping()",
         "import harbour\nclass Own(harbour.Ship):\n    crew = 1\nharbour.call('').crew",
+        "import delta\ndelta.Options(a=1).described()\ndelta.Options(a=1).a",
+        "import delta\ndelta.Stream().rush()",
+        "import delta\ndelta.sheet(1).session()",
+        "import delta\ndelta.dressed(['mast']).mast()\ndelta.equipped().oar()",
+        "import delta\napp = delta.App()\n@app.task(n=1)\ndef add(): ...\nadd.push()",
+        "import delta\nclass C(delta.Client):\n    def __init__(self, a): ...\nC(a=1)",
+        "from delta import Session\nSession().put(1)",
+        FILLED,
     ],
 )
 def test_what_is_not_certain_is_no_finding(verify: Verify, code: str) -> None:

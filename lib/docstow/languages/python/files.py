@@ -6,7 +6,9 @@ A module may be a source file, a stub beside it or in a ``-stubs`` folder, compi
 from __future__ import annotations
 
 import os
+import re
 import threading
+import zlib
 from collections import OrderedDict
 from collections.abc import Iterator
 from contextlib import suppress
@@ -26,6 +28,10 @@ _LARGEST_FILE = 4 * 1024 * 1024
 #: Bytes of a compiled module that is searched.
 _LARGEST_BINARY = 64 * 1024 * 1024
 _NATIVE_SUFFIXES = (".so", ".pyd", ".dll", ".dylib")
+#: What begins the texts of a module that Cython keeps compressed; shorter ones are something else.
+_COMPRESSED = re.compile(rb"x[\x9c\xda]")
+_SHORTEST_TEXTS = 64
+_LONGEST_TEXTS = 16 * 1024 * 1024
 _STUBS = "-stubs"
 
 
@@ -121,6 +127,8 @@ class PythonFiles:
         self._listed: dict[Path, dict[str, bool]] = {}
         self._modules: dict[str, ModuleFiles | None] = {}
         self._searched: dict[tuple[Path, str], bool | None] = {}
+        #: The texts of compiled modules that were compressed.
+        self._texts: dict[Path, bytes] = {}
         self.stamps = Stamps()
 
     def module(self, name: str) -> ModuleFiles | None:
@@ -174,7 +182,7 @@ class PythonFiles:
     def binary_has(self, module: ModuleFiles, name: str) -> bool | None:
         """Return whether the file of a compiled module has a name somewhere; None where unknown.
 
-        What it gives to its module and classes is written there as it is, but for names that
+        What it gives to its module and classes is written there as it is, or in the texts that
         Cython keeps compressed.
         """
         if module.binary is None:
@@ -185,9 +193,19 @@ class PythonFiles:
             self._searched[key] = None
             with suppress(DocstowError):
                 body = self._boundary.read(module.binary, most=_LARGEST_BINARY, text=False)
-                is_compressed = b"__pyx_" in body and b"decompress" in body
-                self._searched[key] = name.encode() in body or (None if is_compressed else False)
+                wanted = name.encode()
+                self._searched[key] = wanted in body or self._texts_have(
+                    module.binary, body, wanted
+                )
         return self._searched[key]
+
+    def _texts_have(self, binary: Path, body: bytes, wanted: bytes) -> bool | None:
+        """Return whether the texts that Cython keeps compressed have a name; None where unknown."""
+        if b"__pyx_" not in body or b"decompress" not in body:
+            return False
+        if binary not in self._texts:
+            self._texts[binary] = b"\0".join(_inflated(body))
+        return wanted in self._texts[binary] if self._texts[binary] else None
 
     def shown(self, path: Path) -> str:
         """Return a file's path relative to the root."""
@@ -260,6 +278,16 @@ class PythonFiles:
             ):
                 self._listed[folder] = {entry.name: entry.is_dir() for entry in found}
         return self._listed[folder]
+
+
+def _inflated(body: bytes) -> Iterator[bytes]:
+    """Yield what is compressed in a file, but for short pieces."""
+    view = memoryview(body)
+    for found in _COMPRESSED.finditer(body):
+        with suppress(zlib.error):
+            text = zlib.decompressobj().decompress(view[found.start() :], _LONGEST_TEXTS)
+            if len(text) >= _SHORTEST_TEXTS:
+                yield text
 
 
 def _is_native(entry: str) -> bool:

@@ -144,16 +144,24 @@ class Doubt:
         openness: what else it may have.
         by_calls: whether only decorators and bases that are made by calls leave it open, of which
             a type checker knows what they give.
+        by_words: whether code of packages that are read gives it whatever else it has, by a name
+            that is a word there; nothing answers for names by itself.
     """
 
     reason: str = ""
     openness: Openness = Openness.CLOSED
     by_calls: bool = True
+    by_words: bool = True
 
-    def and_also(self, reason: str, openness: Openness, *, by_calls: bool = False) -> Doubt:
+    def and_also(self, other: Doubt) -> Doubt:
         """Return the doubt with another one."""
-        by_calls = self.by_calls and (by_calls or openness is Openness.CLOSED)
-        return Doubt(self.reason or reason, max(self.openness, openness), by_calls)
+        is_none = other.openness is Openness.CLOSED
+        return Doubt(
+            self.reason or other.reason,
+            max(self.openness, other.openness),
+            self.by_calls and (other.by_calls or is_none),
+            self.by_words and (other.by_words or is_none),
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,7 +191,7 @@ class Lineage:
         found = self.seen
         for each in self.compiled:
             if each.may_give(name):
-                found = found.and_also(each.reason, each.openness)
+                found = found.and_also(Doubt(each.reason, each.openness, by_calls=False))
         return found
 
 
@@ -348,6 +356,29 @@ class Names:
             target = ".".join(filter(None, (ways[0].target, ways[0].imported)))
             return [External(target or path)]
         return views
+
+    def ways(self, module: ModuleFiles, name: str, depth: int = 0) -> list[NameView]:
+        """Return what all branches of a module bind to a name, each followed to its definition."""
+        path, views = f"{module.name}.{name}", list[NameView]()
+        for layer, facts in reversed([*self.files.readable(module)]):
+            for way in facts.names.get(name, ()):
+                here = DefinitionView(self, module.name, layer, path, way)
+                if way.kind == "import" and way.imported:
+                    views += self._imported_ways(way, depth)
+                elif way.kind == "attribute" and way.value.isidentifier() and depth < _DEEPEST:
+                    views += self.ways(module, way.value, depth + 1)
+                else:
+                    views.append(here)
+            if views:
+                break
+        return views or [External(path)]
+
+    def _imported_ways(self, way: Definition, depth: int) -> Iterator[NameView]:
+        for each in self.resolve(way.target):
+            if isinstance(each, ModuleView) and depth < _DEEPEST:
+                yield from each.names.ways(each.module, way.imported, depth + 1)
+            else:
+                yield External(f"{way.target}.{way.imported}")
 
     def _bound_method(self, view: DefinitionView, trail: _Trail | None) -> list[NameView]:
         """Return the function that an alias is of a method of an object of the module.
@@ -647,6 +678,10 @@ def keeps_type(view: DefinitionView, decorator: Decorator) -> bool:
     if not decorator.name or _RENAMING.search(decorator.name):
         return False
     found = view.find(decorator.name)
+    if isinstance(found, DefinitionView) and found.definition.maker:
+        # ``@interpolate`` where ``interpolate = Interpolator()``: its class says it.
+        made = found.find(found.definition.maker)
+        found = made.member("__call__") if isinstance(made, DefinitionView) else None
     if not isinstance(found, DefinitionView) or found.is_ambiguous:
         return False
     if found.definition.kind != "function":
@@ -714,18 +749,16 @@ def _trace(view: DefinitionView) -> Lineage:
             standard += inherited.standard
             unread += inherited.unread
             metaclasses += [each for each in inherited.metaclasses if each not in metaclasses]
-            seen = inherited.seen
-            reasons = seen.reason, inherited.call_doubt
-            doubts.add(seen.openness, *reasons, by_call=seen.by_calls)
+            doubts.add(inherited.seen, inherited.call_doubt)
             doubts.compiled |= dict.fromkeys(inherited.compiled)
         elif module := _compiled_home(view, base, found):
             reason = f"its base class {base} is compiled"
             doubts.compiled[Compiled(*module, reason, Openness.ANY)] = None
-            doubts.add(Openness.CLOSED, "", reason)
+            doubts.add(Doubt(), reason)
         else:
             unread += [found.path] if isinstance(found, External) else []
             reason = f"its base class {base or '(an expression)'} is not known"
-            doubts.add(Openness.ANY, reason, reason)
+            doubts.add(_anything(reason), reason)
     doubts.read_getattr(body, standard)
     classes = (view, *_merged([*orders, [each[0] for each in orders if each]]))
     bases = tuple(dict.fromkeys([*standard, object]))
@@ -752,7 +785,12 @@ def _compiled_home(
 
 
 def _unknown_lineage(reason: str, *classes: DefinitionView) -> Lineage:
-    return Lineage(classes, (), Doubt(reason, Openness.ANY, by_calls=False), reason)
+    return Lineage(classes, (), _anything(reason), reason)
+
+
+def _anything(reason: str) -> Doubt:
+    """Return the doubt of a class that may have any name, from anywhere."""
+    return Doubt(reason, Openness.ANY, by_calls=False, by_words=False)
 
 
 def _trace_metaclass(
@@ -764,10 +802,11 @@ def _trace_metaclass(
     found = view.find(name)
     reason = f"its metaclass {name} may give it names"
     if not isinstance(found, DefinitionView) or found.definition.body is None:
-        doubts.add(Openness.ANY, reason, reason)
+        doubts.add(_anything(reason), reason)
         return []
     lineage = found.names.lineage(found)
-    doubts.add(max(Openness.DATA, lineage.doubt().openness), reason, reason)
+    openness = max(Openness.DATA, lineage.doubt().openness)
+    doubts.add(Doubt(reason, openness, by_calls=False, by_words=lineage.doubt().by_words), reason)
     return list(lineage.classes)
 
 
@@ -779,25 +818,24 @@ class _Doubts:
         self.call_doubt = ""
         self.compiled: dict[Compiled, None] = {}
 
-    def add(
-        self, openness: Openness, open_reason: str, call_doubt: str = "", *, by_call: bool = False
-    ) -> None:
-        self.seen = self.seen.and_also(open_reason, openness, by_calls=by_call)
+    def add(self, seen: Doubt, call_doubt: str = "") -> None:
+        self.seen = self.seen.and_also(seen)
         self.call_doubt = self.call_doubt or call_doubt
 
     def read_class(self, view: DefinitionView, body: ClassBody) -> None:
         """Add what body, decorators and file of a class say."""
         if body.open_reason:
             holds_data = view.path in DATA_HOLDERS
-            self.add(Openness.DATA if holds_data else Openness.FEW, body.open_reason)
+            openness = Openness.DATA if holds_data else Openness.FEW
+            self.add(Doubt(body.open_reason, openness, by_calls=False))
         for each in view.definition.decorators:
             is_harmless = each.name.rpartition(".")[2] in HARMLESS_DECORATORS
             if not is_harmless and not keeps_type(view, each):
                 reason = f"it is decorated with {each.name or 'an expression'}"
-                self.add(Openness.FEW, reason, reason, by_call=True)
+                self.add(Doubt(reason, Openness.FEW), reason)
         if body.has_called_base:
             reason = "a base class is made by a call"
-            self.add(Openness.FEW, reason, reason, by_call=True)
+            self.add(Doubt(reason, Openness.FEW), reason)
         module = view.names.files.module(view.module)
         if module is not None and module.native:
             self.compiled[Compiled(view.names, module, _COMPILED, Openness.FEW)] = None
@@ -809,7 +847,8 @@ class _Doubts:
             return
         is_mapping = any(issubclass(each, Mapping | dict) for each in standard)
         has_items = result == "hidden" or (result == "items" and not is_mapping)
-        self.add(Openness.ITEMS if has_items else Openness.ANY, "it defines __getattr__")
+        openness = Openness.ITEMS if has_items else Openness.ANY
+        self.add(Doubt("it defines __getattr__", openness, by_calls=False, by_words=False))
 
 
 def _merged(orders: list[list[DefinitionView]]) -> Iterator[DefinitionView]:

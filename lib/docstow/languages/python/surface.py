@@ -5,6 +5,7 @@ It looks at the disk once, and says whether that is still as it was.
 
 from __future__ import annotations
 
+import ast
 import enum
 import re
 import textwrap
@@ -26,9 +27,9 @@ from docstow.languages.python.files import Layer, ModuleFiles, PythonFiles
 from docstow.languages.python.names import DefinitionView, External, ModuleView, Names, NameView
 from docstow.languages.python.source.facts import Definition, ModuleFacts
 from docstow.languages.python.source.syntax import Function
+from docstow.languages.python.words import Words
 from docstow.languages.shared.boundary import Boundary
 from docstow.languages.shared.project import Package
-from docstow.languages.shared.stamps import Stamps
 from docstow.languages.shared.surface import (
     Everything,
     Home,
@@ -41,13 +42,16 @@ from docstow.text.python_ast import try_parse_module
 
 _MOST_MODULES = 20_000
 _MOST_SEARCHED_MODULES = 4000
-#: Of so many searches of all files what they found is kept.
-_MOST_SEARCHES = 4096
 _LARGEST_FILE = 4 * 1024 * 1024
 _CLASS_HEADER = re.compile(rb"^[ \t]*class\s+(\w+)\s*\(([^)]*)\)", re.MULTILINE)
 _BASE_NAME = re.compile(rb"(\w+)\s*(?=[,\[)]|$)")
 #: Why a module is open that its own package fills while it is imported.
-_FILLED = re.compile(r"it (?:uses globals|hands its name|sets attributes)")
+_FILLED = re.compile(
+    r"(?:it imports all names of [\w.]+: )*"
+    r"(?:it (?:uses|hands its name|sets attributes|runs code|defines)|a method of a class)"
+)
+#: The package of Python's own modules.
+STANDARD = "python"
 _TEXTS = re.compile(r"['\"](\w+)['\"]")
 _TESTS = frozenset({"tests", "test", "testing", "conftest"})
 
@@ -81,9 +85,10 @@ class PythonSurface:
         self.resolver = Names(self.files, self._other)
         self._docstrings = Docstrings()
         self._symbols: dict[str, Symbol | None] = {}
-        self._functions: dict[str, Function | None] = {}
+        self._nodes: dict[str, Function | ast.ClassDef | None] = {}
         self._classes: dict[str, list[str]] = {}
-        self._subclasses = _Subclasses(self, boundary)
+        self._words = Words(self.files, self.modules, boundary)
+        self._subclasses = _Subclasses(self, self._words)
 
     def _other(self, name: str) -> Names | None:
         surface = self._siblings(name)
@@ -96,7 +101,7 @@ class PythonSurface:
 
     def is_unchanged(self) -> bool:
         """Return whether another one of the same package would find the same."""
-        return self.files.stamps.are_same() and self._subclasses.stamps.are_same()
+        return self.files.stamps.are_same() and self._words.stamps.are_same()
 
     def modules(self) -> tuple[str, ...]:
         """Return the names of all modules: the entry modules, then the others, sorted."""
@@ -164,8 +169,13 @@ class PythonSurface:
         return names if known else None
 
     def certain(self, path: str, name: str = "") -> bool:
-        """Return whether the names of a module or class are all seen, or one would be."""
-        return self.why_uncertain(path, name) == ""
+        """Return whether the names of a module or class are all seen, or one would be.
+
+        A name that no code can give to it while it runs is not there either.
+        """
+        return self.why_uncertain(path, name) == "" or (
+            name != "" and not self.may_be_given(path, name)
+        )
 
     def why_uncertain(self, path: str, name: str = "") -> str:
         """Return why the names of a module or class are not all seen; empty where they are.
@@ -185,12 +195,27 @@ class PythonSurface:
                 last = view.definition.name
                 if not reason and name and self._subclasses.is_given(last, name):
                     reason = "a module gives it the name"
-                reason = reason or ("branches differ" if view.is_ambiguous else "")
+                if not reason and view.is_ambiguous and not (name and self._all_lack(path, name)):
+                    reason = "branches differ"
             else:
                 reason = f"{view.path} is not read"
             if reason:
                 return reason
         return ""
+
+    def _all_lack(self, path: str, name: str) -> bool:
+        """Return whether no class that some branch of a module binds to a path has a name."""
+        above, _, last = path.rpartition(".")
+        modules = [each for each in self._views(above) if isinstance(each, ModuleView)]
+        ways = [way for each in modules for way in each.names.ways(each.module, last)]
+        return bool(ways) and all(self._lacks(each, name) for each in ways)
+
+    def _lacks(self, view: NameView, name: str) -> bool:
+        if isinstance(view, DefinitionView) and view.definition.body is not None:
+            is_open = view.names.lineage(view).doubt(name).reason
+            return not is_open and not view.names.in_class(view, name)
+        found = self.resolver.compiled_module(view.path)
+        return found is not None and found[0].files.binary_has(found[1], name) is False
 
     def openness(self, path: str, name: str = "") -> Openness:
         """Return what else a module or class may have than the names that are seen."""
@@ -200,9 +225,65 @@ class PythonSurface:
             return Openness.CLOSED if self.certain(path, name) else Openness.ANY
         return max(each.names.lineage(each).doubt(name).openness for each in found)
 
-    def is_filled(self, path: str, name: str) -> bool:
-        """Return whether a module is open only by what its own code gives it by name."""
-        return bool(_FILLED.match(self.why_uncertain(path, name)))
+    def may_be_given(self, path: str, name: str, *, called: bool = False) -> bool:
+        """Return whether a module or class may be given a name that no file shows it to have.
+
+        What fills it takes the name from its package, or from one that its package imports, which
+        then have the word. A base that is not known, and ``__getattr__``, may take it from
+        anywhere. An attribute that is set by name may be data, but data is not called.
+
+        Args:
+            path: of the module or class.
+            name: the name.
+            called: it is called.
+        """
+        views, is_module = self._views(path), False
+        surfaces = {id(self): self}
+        for view in views:
+            if isinstance(view, ModuleView):
+                is_module = True
+                reason = view.names.why_uncertain(view.module, name)
+                if reason and not _FILLED.match(reason):
+                    return True
+            elif isinstance(view, DefinitionView) and not view.is_ambiguous:
+                lineage = view.names.lineage(view)
+                doubt = lineage.doubt(name)
+                if not (doubt.by_words if called else doubt.by_calls):
+                    return True
+                homes = (self._siblings(_root(each.path)) for each in lineage.classes)
+                surfaces |= {id(each): each for each in homes if each is not None}
+            else:
+                return True
+        return not views or any(
+            each.has_to_give(name, to_module=is_module) for each in surfaces.values()
+        )
+
+    def has_to_give(self, name: str, *, to_module: bool = False) -> bool:
+        """Return whether the package, or one that it imports, may give a name to an object.
+
+        Classes get those of other classes that are written in Python; modules those of any.
+
+        Args:
+            name: the name.
+            to_module: it would be given to a module.
+        """
+        if self.has_word_to_give(name, to_module=to_module, is_compiled=True):
+            return True
+        found = (self._siblings(each) for each in sorted(self._words.imports))
+        others = {id(each): each for each in found if each is not None and each is not self}
+        return any(
+            each.has_word_to_give(name, to_module=to_module, is_compiled=to_module)
+            for each in others.values()
+            if to_module or each.package.name != STANDARD
+        )
+
+    def has_word_to_give(self, name: str, *, to_module: bool, is_compiled: bool) -> bool:
+        """Return the same of the package alone, with or without its compiled modules."""
+        return self._words.may_give(name, to_module=to_module, is_compiled=is_compiled)
+
+    def may_set(self, name: str) -> bool:
+        """Return whether some code of the package may set an attribute of a name."""
+        return self._words.may_set(name)
 
     def is_open_by_calls(self, path: str, name: str) -> bool:
         """Return whether a class is open by what decorators and calls give, and by nothing else."""
@@ -288,13 +369,25 @@ class PythonSurface:
 
     def function(self, path: str) -> Function | None:
         """Return the source of a function; None where it cannot be read."""
-        if path not in self._functions:
-            self._functions[path] = self._read_function(path)
-        return self._functions[path]
+        found = self._node(path)
+        return found if isinstance(found, Function) else None
 
-    def _read_function(self, path: str) -> Function | None:
+    def class_node(self, path: str) -> ast.ClassDef | None:
+        """Return the source of a class; None where it cannot be read."""
+        found = self._node(path)
+        return found if isinstance(found, ast.ClassDef) else None
+
+    def _node(self, path: str) -> Function | ast.ClassDef | None:
+        if path not in self._nodes:
+            self._nodes[path] = self._read_node(path)
+        return self._nodes[path]
+
+    def _read_node(self, path: str) -> Function | ast.ClassDef | None:
         found = [each for each in _definitions(self._views(path)) if each.definition.line]
-        if not found or found[0].is_ambiguous or (main := _main_view(found)).layer.role != "source":
+        if not found or (main := _main_view(found)).layer.role != "source":
+            return None
+        # A method of a class that branches define otherwise is taken to do the same in each.
+        if found[0].is_ambiguous and found[0].owner is None:
             return None
         first, last = main.definition.line, main.definition.end_line
         with suppress(DocstowError):
@@ -302,7 +395,7 @@ class PythonSurface:
             text = textwrap.dedent("\n".join(body.split("\n")[first - 1 : last]))
             tree = try_parse_module(text)
             for each in tree.body if tree is not None else ():
-                return each if isinstance(each, Function) else None
+                return each if isinstance(each, Function | ast.ClassDef) else None
         return None
 
     def mentions(self, name: str) -> bool:
@@ -310,7 +403,7 @@ class PythonSurface:
 
         True where not all of the package is read.
         """
-        return self._subclasses.mentions(name)
+        return self._words.has(name)
 
     def names(self) -> Iterator[str]:
         """Yield public paths: names of the entry modules with members of classes, then modules."""
@@ -461,22 +554,16 @@ def _kind(view: DefinitionView) -> SymbolKind:
 
 
 class _Subclasses:
-    """The subclasses in one package, and its words.
-
-    Attributes:
-        stamps: of the files that were searched.
+    """The subclasses in one package.
 
     Args:
         surface: of the package.
-        boundary: what may be opened.
+        words: of its files.
     """
 
-    def __init__(self, surface: PythonSurface, boundary: Boundary) -> None:
+    def __init__(self, surface: PythonSurface, words: Words) -> None:
         self._surface = surface
-        self._boundary = boundary
-        #: What the files were searched for, and whether it is there.
-        self._searched: dict[tuple[str, ...], bool] = {}
-        self.stamps = Stamps()
+        self._words = words
 
     def may_have(self, owner: str, name: str) -> bool:
         """Return whether a subclass of a class has a name, or may have it.
@@ -487,10 +574,12 @@ class _Subclasses:
         """
         mention = re.compile(rb"\b%s\b" % re.escape(name.encode()))
         for module, subclass, file in self._subclasses_of(owner):
-            if mention.search(self._read(file)) is None:
+            if mention.search(self._words.read(file)) is None:
                 continue
             path = f"{module}.{subclass}"
-            is_open = self._surface.openness(path) >= Openness.FEW
+            is_open = self._surface.openness(path) >= Openness.FEW and (
+                self._surface.is_told(path, name) or not self._surface.is_open_by_calls(path, name)
+            )
             if is_open or self._surface.symbol(f"{path}.{name}") is not None:
                 return True
         return False
@@ -509,39 +598,16 @@ class _Subclasses:
 
         That is ``Owner.name = …``, or a function of that name below ``@add_method(Owner)``.
         """
-        return self._once(("given", owner, name), lambda: self._search_given(owner, name))
+        return self._words.once(("given", owner, name), lambda: self._search_given(owner, name))
 
     def _search_given(self, owner: str, name: str) -> bool:
         kind, member = re.escape(owner.encode()), re.escape(name.encode())
         given = re.compile(
-            rb"\b%s\.%s\s*=[^=]|^@[^\n]*\b%s\b[^\n]*\)\n(?:@[^\n]*\n)*(?:async )?def %s\b"
+            rb"\b%s\.%s\s*=[^=]|^@[^\n]*\b%s\b(?!\.)[^\n]*\)\n(?:@[^\n]*\n)*(?:async )?def %s\b"
             % (kind, member, kind, member),
             re.MULTILINE,
         )
-        modules = map(self._surface.files.module, self._surface.modules()[:_MOST_SEARCHED_MODULES])
-        texts = (self._read(e.path) for each in modules if each is not None for e in each.layers)
-        return any(name.encode() in text and given.search(text) for text in texts)
-
-    def mentions(self, name: str) -> bool:
-        """Return whether a module mentions a word, or may do so."""
-        return self._once(("word", name), lambda: self._search_word(name))
-
-    def _once(self, wanted: tuple[str, ...], search: Callable[[], bool]) -> bool:
-        if wanted not in self._searched:
-            if len(self._searched) >= _MOST_SEARCHES:
-                self._searched.clear()
-            self._searched[wanted] = search()
-        return self._searched[wanted]
-
-    def _search_word(self, name: str) -> bool:
-        mention = re.compile(rb"\b%s\b" % re.escape(name.encode()))
-        modules = [self._surface.files.module(each) for each in self._surface.modules()]
-        return len(modules) > _MOST_SEARCHED_MODULES or any(
-            self._surface.files.binary_has(each, name)
-            or any(mention.search(self._read(layer.path)) for layer in each.layers)
-            for each in modules
-            if each is not None
-        )
+        return any(name.encode() in text and given.search(text) for text in self._words.texts())
 
     def _subclasses_of(self, owner: str) -> list[tuple[str, str, Path]]:
         """Return module, name and file of each class below one."""
@@ -562,18 +628,12 @@ class _Subclasses:
         for name in self._surface.modules()[:_MOST_SEARCHED_MODULES]:
             module = None if _TESTS & set(name.split(".")) else self._surface.files.module(name)
             for layer in module.layers if module is not None else ():
-                for header in _CLASS_HEADER.finditer(self._read(layer.path)):
+                for header in _CLASS_HEADER.finditer(self._words.read(layer.path)):
                     subclass = header[1].decode("utf-8", "replace")
                     for base in _BASE_NAME.findall(header[2]):
                         last = base.decode("utf-8", "replace")
                         found.setdefault(last, []).append((name, subclass, layer.path))
         return found
-
-    def _read(self, file: Path) -> bytes:
-        self.stamps.note(file)
-        with suppress(DocstowError):
-            return self._boundary.read(file, most=_LARGEST_FILE)
-        return b""
 
 
 @dataclass(frozen=True, slots=True)
@@ -633,8 +693,17 @@ def _all_class_names(view: DefinitionView) -> list[str]:
     return [*plain, "__new__"] if has_new else plain
 
 
-def _public_module_names(names: Names, module: ModuleFiles) -> list[str]:
-    """Return the public names of a module: ``__all__``, or what it defines itself."""
+def _public_module_names(
+    names: Names, module: ModuleFiles, trail: tuple[str, ...] = ()
+) -> list[str]:
+    """Return the public names of a module: ``__all__``, or what it defines itself.
+
+    Args:
+        names: of the package.
+        module: the module.
+        trail: the modules that import all names of it, the first one first.
+    """
+    trail = (*trail, module.name)
     found: dict[str, None] = {}
     exports = names.exports(module)
     for layer, facts in names.files.readable(module):
@@ -645,9 +714,10 @@ def _public_module_names(names: Names, module: ModuleFiles) -> list[str]:
             found |= dict.fromkeys(own)
     if exports is None:
         for star in names.stars(module):
-            # Names of other packages are not its own; a module that imports itself ends here.
-            if isinstance(star, ModuleView) and star.path.startswith(f"{module.name}."):
-                found |= dict.fromkeys(_public_module_names(star.names, star.module))
+            # Names of what is not below it are not its own; a module that imports itself ends here.
+            is_below = isinstance(star, ModuleView) and star.path.startswith(f"{trail[0]}.")
+            if isinstance(star, ModuleView) and is_below and star.path not in trail:
+                found |= dict.fromkeys(_public_module_names(star.names, star.module, trail))
     inner = [each for each in names.files.children(module.name) if not each.startswith("_")]
     return list(found | dict.fromkeys(inner))
 

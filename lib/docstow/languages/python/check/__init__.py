@@ -10,19 +10,19 @@ import re
 from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass, replace
 
-from docstow.languages.python.builtin_names import CLASS_NAMES
 from docstow.languages.python.check.annotations import LocalType, PackageType, ValueType
 from docstow.languages.python.check.certainty import (
-    best_likeness,
     is_conclusive,
+    is_told,
     is_unheard_of,
     subclass_may_have,
 )
-from docstow.languages.python.check.inference import Inference, call_shape
+from docstow.languages.python.check.inference import Inference
 from docstow.languages.python.check.parse import Parsed, Scope, collect_scopes, outer_nodes, parse
+from docstow.languages.python.check.passed import call_shape
 from docstow.languages.python.source.syntax import Function
-from docstow.languages.python.surface import PythonSurface
-from docstow.languages.shared.findings import Finding, Verdict, advice, sort_findings
+from docstow.languages.python.surface import STANDARD, PythonSurface
+from docstow.languages.shared.findings import Finding, Verdict, sort_findings
 from docstow.languages.shared.lookup import (
     Answer,
     Mismatch,
@@ -32,7 +32,7 @@ from docstow.languages.shared.lookup import (
     mismatch,
     mismatch_of_all,
 )
-from docstow.languages.shared.surface import Openness
+from docstow.languages.shared.surface import Symbol
 
 #: Names that a class has through its metaclass or a decorator.
 _METACLASS_NAMES = frozenset({"register", "mro", "cache_clear", "cache_info"})
@@ -44,9 +44,6 @@ _BUILTIN_TYPES = frozenset(
     }
 )
 _LONGEST_SIGNATURE = 300
-#: How similar, of 100, the nearest known name must be to one that a method reads of its own
-#: ``self`` or ``cls``, before that is reported.
-_LEAST_OF_RECEIVER = 85.0
 #: Words of a condition that tests which names there are.
 _AVAILABILITY = re.compile(
     r"hasattr|getattr|version|VERSION|\bPY|platform|find_spec|_AVAILABLE|HAS_|HAVE_|has_|IS_"
@@ -274,9 +271,32 @@ class _Checker:
                 self._imported_attribute(node, path)
             return True
         owner = self._values.type_of(node.value, self._scope)
-        if owner is not None and node.attr not in self._patched:
-            self._member(node, owner)
+        if node.attr not in self._patched:
+            if owner is not None:
+                self._member(node, owner)
+            elif isinstance(node.value, ast.Name) and id(node) in self._called:
+                self._decorated(node, node.value.id)
         return False
+
+    def _decorated(self, node: ast.Attribute, function: str) -> None:
+        """Check a method of what decorators of packages make of a function of the code.
+
+        Which class it is nobody knows; but none of these packages has such a word.
+        """
+        makers = self._values.makers_of(function, self._scope)
+        makers = [each for each in makers if each.name != STANDARD]
+        surfaces = [each.surface for each in makers]
+        if node.attr.startswith("_") or not makers:
+            return
+        if any(
+            not isinstance(each, PythonSurface) or each.has_to_give(node.attr) for each in surfaces
+        ):
+            return
+        by = " and ".join(dict.fromkeys(f"{each.name} {each.version}" for each in makers))
+        message = f"what {by} makes of {function} has no {node.attr}."
+        answer = Answer("unknown", message=message, package=makers[0], looked_in=function)
+        column = (node.end_col_offset or 0) - len(node.attr)
+        self._report(node, f"{function}.{node.attr}", answer, column)
 
     def _imported_attribute(self, node: ast.Attribute, path: str) -> None:
         answer = self._look_up(path)
@@ -301,7 +321,10 @@ class _Checker:
     ) -> tuple[str, Answer] | None:
         """Return a member's path and the answer to it; None where there is nothing to report."""
         if isinstance(owner, LocalType):
-            return self._check_local(owner, name, called=called)
+            # What the code's own class has not, a type checker tells.
+            base = self._values.classes.inherited_from(owner, name)
+            path = f"{base.path}.{name}" if base is not None else ""
+            return (path, self._names.look_up(path)) if path else None
         path, package = f"{owner.path}.{name}", owner.package
         if package.symbol(path) is not None:
             return path, self._names.look_up(path)
@@ -310,8 +333,9 @@ class _Checker:
             owner.certainly_lacks(name)
             and (
                 is_conclusive(owner.openness(name), name, near, called=called)
-                or is_unheard_of(owner, name)
+                or is_unheard_of(owner, name, called=called)
             )
+            and not is_told(owner, name)
             and not subclass_may_have(owner, name)
             and not self._values.classes.subclass_has(owner, name)
         )
@@ -321,36 +345,6 @@ class _Checker:
         message = absent(package, "class", owner.path, name, near)
         return path, Answer(
             "unknown", message=message, suggestions=near, looked_in=owner.path, package=package
-        )
-
-    def _check_local(
-        self, owner: LocalType, name: str, *, called: bool
-    ) -> tuple[str, Answer] | None:
-        classes = self._values.classes
-        base = classes.inherited_from(owner, name)
-        if base is not None:
-            path = f"{base.path}.{name}"
-            return path, self._names.look_up(path)
-        if name.startswith("_") or classes.has_member(owner, name):
-            return None
-        if owner.is_class and (name in CLASS_NAMES or name == "register"):
-            return None
-        openness, title = classes.openness(owner, name), owner.node.name
-        near = self._names.suggest_own(title, name, lambda: classes.member_names(owner))
-        if owner.is_receiver:
-            # A subclass elsewhere, or a class that mixes it in, may have the name.
-            is_closed = openness <= Openness.DATA and not classes.has_subclasses(owner)
-            if not is_closed or best_likeness(name, near) < _LEAST_OF_RECEIVER:
-                return None
-        elif not (
-            is_conclusive(openness, name, near, called=called) or classes.is_closed_enum(owner)
-        ):
-            return None
-        message = f"class {title} of this code has no {name}{advice(name, near)}"
-        above = (each for each in classes.bases(owner) or () if isinstance(each, PackageType))
-        package = next((each.package for each in above), None)
-        return f"{title}.{name}", Answer(
-            "unknown", message=message, suggestions=near, looked_in=title, package=package
         )
 
     def _is_patched(self, path: str) -> bool:
@@ -394,13 +388,20 @@ class _Checker:
 
     def _local_call(self, node: ast.Call, called: LocalType) -> None:
         parameters = self._values.classes.constructor_parameters(called)
-        if parameters is None:
-            return
-        wrong = mismatch_of_all([parameters], call_shape(node))
+        above = self._values.classes.constructor_owner(called) if parameters is None else None
+        symbol = above.package.symbol(above.path) if above is not None else None
+        overloads = symbol.overloads if symbol is not None else ()
+        if symbol is not None and symbol.parameters is not None:
+            overloads = (symbol.parameters,)
+        wrong = mismatch_of_all(overloads if parameters is None else [parameters], call_shape(node))
         if wrong is not None:
             title = called.node.name
-            message = f"{title} {wrong.reason}"
-            answer = Answer("wrong_argument", message=message, suggestions=wrong.suggestions)
+            answer = Answer(
+                "wrong_argument",
+                message=wrong_call(title, wrong.reason, symbol),
+                suggestions=wrong.suggestions,
+                package=above.package if above is not None else None,
+            )
             name = f"{title}({wrong.keyword}=)" if wrong.keyword else title
             self._report(place_of(node, wrong.keyword), name, answer)
 
@@ -416,11 +417,10 @@ class _Checker:
         wrong = mismatch_of_all(overloads, call_shape(node), unbound=unbound)
         wrong = wrong if overloads else self._keyword_of_nobody(node, path, answer)
         if wrong is not None:
-            signature = " ".join(symbol.signature.split())[:_LONGEST_SIGNATURE]
             answer = replace(
                 answer,
                 status="wrong_argument",
-                message=f"{path} {wrong.reason}: {signature}",
+                message=wrong_call(path, wrong.reason, symbol),
                 suggestions=wrong.suggestions,
             )
             name = f"{path}({wrong.keyword}=)" if wrong.keyword else f"{path}()"
@@ -437,6 +437,14 @@ class _Checker:
         taken = surface.undecorated(path)
         wrong = mismatch(taken, call_shape(node), unbound=True) if taken is not None else None
         return wrong if wrong is not None and not surface.mentions(wrong.keyword) else None
+
+
+def wrong_call(title: str, reason: str, symbol: Symbol | None) -> str:
+    """Say why a call is wrong, and how what it calls is declared."""
+    signature = " ".join(symbol.signature.split()) if symbol is not None else ""
+    return (
+        f"{title} {reason}: {signature[:_LONGEST_SIGNATURE]}" if signature else f"{title} {reason}."
+    )
 
 
 def place_of(node: ast.Call, keyword: str) -> ast.AST:

@@ -17,7 +17,7 @@ from docstow.languages.shared.lookup import Installed, Names
 from docstow.languages.shared.surface import Openness, Symbol
 from docstow.text.python_ast import try_parse_expression
 
-_MOST_ALTERNATIVES = 4
+_MOST_ALTERNATIVES = 16
 _DEEPEST = 8
 _SELF = frozenset({"typing.Self", "typing_extensions.Self"})
 #: Forms whose first argument is the type.

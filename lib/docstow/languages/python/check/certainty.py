@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from docstow.languages.python.check.annotations import PackageType
-from docstow.languages.python.surface import PythonSurface
+from docstow.languages.python.surface import STANDARD, PythonSurface
 from docstow.languages.shared.likeness import name_similarity
 from docstow.languages.shared.surface import Openness
 
@@ -28,37 +28,44 @@ def subclass_may_have(owner: PackageType, name: str) -> bool:
     return any(surface.subclass_may_have(each, name) for each in owner.paths)
 
 
+def is_told(owner: PackageType, name: str) -> bool:
+    """Return whether a decorator or an argument of a class is given a part of a name."""
+    surface = owner.package.surface
+    return isinstance(surface, PythonSurface) and any(
+        surface.is_told(each, name) for each in owner.paths
+    )
+
+
 def best_likeness(name: str, near: Sequence[str]) -> float:
     """Return from 0 to 100 how alike the nearest of some paths is."""
     return max((name_similarity(name, each.rpartition(".")[2]) for each in near), default=0.0)
 
 
-def is_unheard_of(kind: PackageType, name: str) -> bool:
-    """Return whether a class has no such name, and its package has no such word anywhere."""
+def is_unheard_of(kind: PackageType, name: str, *, called: bool) -> bool:
+    """Return whether a class has no such name, and no code of packages gives it one.
+
+    Of a class that is all seen an attribute would have to be set from outside.
+    """
     surface = kind.package.surface
-    return (
-        isinstance(surface, PythonSurface)
-        and kind.package.name != "python"
-        and kind.openness(name) is Openness.CLOSED
-        and not surface.mentions(name)
-    )
+    if not isinstance(surface, PythonSurface) or kind.package.name == STANDARD:
+        return False
+    if kind.openness(name) is Openness.CLOSED and not surface.may_set(name):
+        return True
+    return not any(surface.may_be_given(each, name, called=called) for each in kind.paths)
 
 
 def is_closed(kind: PackageType, name: str, *, called: bool) -> bool:
     """Return whether a class lacks a name that neither a type checker nor our reader sees.
 
-    A type checker knows what decorators give. What is set by name while it runs may come from data;
-    but what is called is then a word of the package.
+    A type checker knows what decorators give.
     """
     surface = kind.package.surface
     openness = kind.openness(name)
     if openness <= Openness.DATA or not isinstance(surface, PythonSurface):
         return openness <= Openness.DATA
-    if any(surface.is_told(each, name) for each in kind.paths):
-        return False
     if all(surface.is_open_by_calls(each, name) for each in kind.paths):
         return True
-    return called and openness is Openness.FEW and not surface.mentions(name)
+    return is_unheard_of(kind, name, called=called)
 
 
 def is_conclusive(openness: Openness, name: str, near: Sequence[str], *, called: bool) -> bool:

@@ -21,7 +21,7 @@ from docstow.languages.python.check.annotations import (
     without_none,
 )
 from docstow.languages.python.check.local_classes import LocalClasses
-from docstow.languages.python.check.members import Members, Passed
+from docstow.languages.python.check.members import Members
 from docstow.languages.python.check.parse import (
     Annotated,
     Assigned,
@@ -35,8 +35,9 @@ from docstow.languages.python.check.parse import (
     Scope,
     Unpacked,
 )
-from docstow.languages.python.source.syntax import Function, decorator_name
-from docstow.languages.shared.lookup import Names, PassedArguments
+from docstow.languages.python.check.passed import Passed, call_shape
+from docstow.languages.python.source.syntax import Function, callee, decorator_name
+from docstow.languages.shared.lookup import Installed, Names, PassedArguments
 
 _BUILTINS = frozenset(dir(builtins))
 #: Classes of what literals and comprehensions make.
@@ -345,8 +346,11 @@ class Inference:
     def _defined(self, node: Function | ast.ClassDef, scope: Scope, depth: int) -> ValueType | None:
         """Return the type of a function or class of the code, after its decorators."""
         if isinstance(node, ast.ClassDef):
-            is_plain = self.classes.has_plain_decorators(node)
-            return LocalType(node, scope, is_class=True) if is_plain else None
+            is_kept = self.classes.has_plain_decorators(node) or (
+                bool(node.decorator_list)
+                and all(self._is_identity(each, scope) for each in node.decorator_list)
+            )
+            return LocalType(node, scope, is_class=True) if is_kept else None
         value: ValueType | None = self._annotations.standard_type(
             "typing.Callable", self.return_type(node, scope, None)
         )
@@ -355,26 +359,47 @@ class Inference:
                 value = self._decorate(each, value, scope, depth)
         return value
 
+    def _is_identity(self, decorator: ast.expr, scope: Scope) -> bool:
+        """Return whether a decorator that is called first returns what it is given."""
+        if not isinstance(decorator, ast.Call):
+            return False
+        maker = self.import_path(decorator.func, scope)
+        return maker is not None and self.members.makes_identity_decorator(maker)
+
+    def makers_of(self, name: str, scope: Scope) -> list[Installed]:
+        """Return the packages whose decorators make what the name of a function stands for.
+
+        None of them where it stands for something else as well, or one is not known.
+        """
+        found = scope.find(name) if name not in self._unknown else None
+        makers: list[Installed] = []
+        for binding in found[1] if found is not None else ():
+            node = binding.node if isinstance(binding, Defined) else None
+            if found is None or not isinstance(node, Function) or not node.decorator_list:
+                return []
+            for each in node.decorator_list:
+                package = self._package_of(callee(each), found[0])
+                if package is None:
+                    return []
+                makers.append(package)
+        return makers
+
+    def _package_of(self, node: ast.expr, scope: Scope) -> Installed | None:
+        """Return the package that a name comes from, or the value whose member it is."""
+        path = self.import_path(node, scope)
+        if path is not None:
+            return self._names.resolver.package_for(path)
+        value = self.type_of(node.value, scope) if isinstance(node, ast.Attribute) else None
+        return value.package if isinstance(value, PackageType) else None
+
     def _decorate(
         self, decorator: ast.expr, value: ValueType | None, scope: Scope, depth: int
     ) -> ValueType | None:
         function = self.type_of(decorator, scope, depth)
         passed = Passed(PassedArguments(1), [value])
-        if isinstance(decorator, ast.Call):
-            maker = self.import_path(decorator.func, scope)
-            if maker is not None and self.members.makes_identity_decorator(maker):
-                return value
+        if self._is_identity(decorator, scope):
+            return value
         path = self.import_path(decorator, scope)
         if path is not None:
             return self.members.call_path(path, passed)
         return self.members.call_value(function, passed) if function is not None else None
-
-
-def call_shape(node: ast.Call) -> PassedArguments:
-    """Return the number and names of the arguments of a call."""
-    return PassedArguments(
-        positional=sum(not isinstance(each, ast.Starred) for each in node.args),
-        keywords=tuple(each.arg for each in node.keywords if each.arg is not None),
-        open_positional=any(isinstance(each, ast.Starred) for each in node.args),
-        open_keywords=any(each.arg is None for each in node.keywords),
-    )

@@ -15,8 +15,9 @@ from docstow.languages.python.check.annotations import (
     join,
     without_none,
 )
-from docstow.languages.python.check.members import NOTHING_PASSED, Members, Passed
+from docstow.languages.python.check.members import Members
 from docstow.languages.python.check.parse import Scope
+from docstow.languages.python.check.passed import NOTHING_PASSED, Passed
 from docstow.languages.python.source.functions import parameters
 from docstow.languages.python.source.syntax import (
     Function,
@@ -27,6 +28,7 @@ from docstow.languages.python.source.syntax import (
     positional,
     string_value,
 )
+from docstow.languages.python.surface import STANDARD
 from docstow.languages.shared.surface import Openness, Parameter
 
 #: Decorators that leave a class as its body says.
@@ -36,6 +38,8 @@ _PLAIN_DECORATORS = frozenset(
         *("total_ordering", "unique", "verify"),
     }
 )
+#: Those of them that make a constructor.
+_MAKING = frozenset({"dataclass", "define", "frozen", "mutable"})
 #: Decorators that leave what a method returns.
 _METHOD_DECORATORS = frozenset(
     {
@@ -179,10 +183,6 @@ class LocalClasses:
             for each in self.bases(own) or ()
         )
 
-    def is_closed_enum(self, own: LocalType) -> bool:
-        """Return whether it is an enumeration whose members are all seen."""
-        return own.is_class and self.is_enum(own) and self.openness(own) is Openness.CLOSED
-
     # -- its names -----------------------------------------------------------------------------
 
     def has_member(self, own: LocalType, name: str) -> bool:
@@ -295,6 +295,24 @@ class LocalClasses:
         if path == "dataclasses.dataclass":
             return _fields(node, "field")
         return _attrs_fields(node) if path in _ATTRS else None
+
+    def constructor_owner(self, own: LocalType) -> PackageType | None:
+        """Return the package's class whose constructor a call of the class is a call of.
+
+        None where that is not certain.
+        """
+        names, bases = self.body_names(own.node), self.bases(own)
+        if own.node.keywords or "__init__" in names or "__new__" in names:
+            return None
+        if bases is None or len(bases) != 1 or self.is_enum(own):
+            return None
+        if any(decorator_name(each) in _MAKING for each in own.node.decorator_list):
+            return None
+        (base,) = bases
+        if isinstance(base, LocalType):
+            return self.constructor_owner(base)
+        # Python's own make what their stubs do not tell: NamedTuple, TypedDict.
+        return base if base.package.name != STANDARD else None
 
     # -- types of its members ------------------------------------------------------------------
 

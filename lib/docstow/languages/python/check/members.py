@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
 from docstow.languages.python.check.annotations import (
     AnnotationContext,
@@ -15,10 +15,11 @@ from docstow.languages.python.check.annotations import (
     join,
     without_none,
 )
+from docstow.languages.python.check.bodies import Bodies
+from docstow.languages.python.check.passed import NOTHING_PASSED, Passed, call_shape
 from docstow.languages.python.source.functions import (
     makes_own_instance,
     parameters,
-    returned_maker,
 )
 from docstow.languages.python.source.syntax import (
     Function,
@@ -39,28 +40,8 @@ _DESCRIPTORS = frozenset({"sqlalchemy.orm.base.Mapped", "sqlalchemy.orm.base.Wri
 _MANAGERS = {"contextmanager": "", "asynccontextmanager": "Async"}
 #: Generators: an ``async def`` that returns one is no coroutine.
 _ASYNC_GENERATORS = frozenset({"AsyncIterator", "AsyncGenerator", "AsyncIterable"})
-#: Functions without annotations that are followed one from another.
-_DEEPEST = 5
 #: Classes of which an argument certainly is an instance or is not.
 _DISTINCT = frozenset({"builtins.str", "builtins.bytes", "builtins.int", "builtins.dict"})
-
-
-@dataclass(frozen=True, slots=True)
-class Passed:
-    """The arguments of a call.
-
-    Attributes:
-        shape: their number and names.
-        positional: the types of those without a name, up to the first that is unpacked.
-        named: the types of the others.
-    """
-
-    shape: PassedArguments
-    positional: Sequence[ValueType | None] = ()
-    named: Mapping[str, ValueType | None] = field(default_factory=dict)
-
-
-NOTHING_PASSED = Passed(PassedArguments(0))
 
 
 class Members:
@@ -72,8 +53,7 @@ class Members:
 
     def __init__(self, annotations: Annotations) -> None:
         self.annotations = annotations
-        #: Functions of which it is being found what makes what they return.
-        self._making: list[str] = []
+        self._bodies = Bodies(self)
 
     def symbol(self, owner: PackageType, name: str) -> Symbol | None:
         """Return a member; one of the standard library as its stubs have it."""
@@ -261,9 +241,10 @@ class Members:
         elif isinstance(value, ast.Call):
             # ``conf = Settings()`` is an instance of the class.
             called = context.resolve(value.func)
-            if isinstance(called, Resolved) and called.symbol.kind == "class":
-                kind = PackageType(called.path, called.package, is_class=True)
-                found = self.instantiate(kind, NOTHING_PASSED)
+            if isinstance(called, Resolved):
+                found = self.call_found(called, Passed(call_shape(value)))
+        elif receiver is not None and not receiver.is_class and _is_nothing(value):
+            found = without_none(self._bodies.attribute(symbol, package, receiver))
         if receiver is not None and isinstance(found, PackageType):
             # An instance has what the descriptor returns, not the descriptor.
             getter = self.symbol(found, "__get__")
@@ -375,17 +356,21 @@ class Members:
             unbound: whether the receiver may be among the arguments.
             headers: the overloads that fit, where the arguments do not tell.
         """
-        if symbol.parameters is None and not symbol.overloads and symbol.kind != "property":
+        is_callable = symbol.parameters is not None or symbol.overloads
+        # A property is not called, and a protocol's method with nothing that it could refuse.
+        if not is_callable and symbol.kind != "property" and not symbol.path.endswith("__"):
             return None
         written = function_headers(symbol.signature)
         if len(written) > 1 and not symbol.overloads:
             # The implementation behind the overloads is not what callers see.
             written = written[:-1]
-        receives = symbol.kind != "function" and not unbound
+        receives = not unbound and (symbol.kind != "function" or _is_bound(written))
         fit = _matching_overloads(written, passed.shape, receives=receives, unbound=unbound)
         context = self._member_context(symbol, package, receiver)
         if len(written) == 1 and written[0].returns is None:
-            return self.wrap_result(self._made(symbol, package, receiver), written[0], set())
+            return self.wrap_result(
+                self._bodies.returned(symbol, package, receiver), written[0], set()
+            )
         if len(fit) > 1:
             fit = [each for each in fit if self._accepts(each, context, passed, receives)] or fit
             # Of overloads that no argument tells apart, the first applies.
@@ -393,32 +378,18 @@ class Members:
                 fit = fit[:1]
         return without_none(join(self._result(each, context, passed) for each in headers or fit))
 
-    def _made(
-        self, symbol: Symbol, package: Installed, receiver: PackageType | None
-    ) -> ValueType | None:
-        """Return what a function returns that has no annotation, by what is called to make it."""
-        surface = package.surface
-        node = surface.function(symbol.path) if isinstance(surface, PythonSurface) else None
-        maker = returned_maker(node) if node is not None and len(self._making) < _DEEPEST else ""
-        if not maker or symbol.path in self._making:
-            return None
-        if maker in {"self", "cls"}:
-            return replace(receiver, is_class=False) if receiver is not None else None
-        home = symbol.target or symbol.path
-        module = symbol.module or self.annotations.module_of(home, package)
-        found = self.annotations.resolve(maker, module, package)
-        if found is None:
-            return None
-        self._making.append(symbol.path)
-        try:
-            if found.symbol.kind in {"class", "enum"}:
-                kind = PackageType(found.path, found.package, is_class=True)
-                return self.instantiate(kind, NOTHING_PASSED)
-            is_function = found.symbol.kind == "function"
-            parts = found.symbol, found.package, None, NOTHING_PASSED
-            return self._infer_returned(*parts) if is_function else None
-        finally:
-            self._making.pop()
+    def call_found(self, found: Resolved, passed: Passed) -> ValueType | None:
+        """Return what a call of something returns that a module of a package names."""
+        symbol, package = found.symbol, found.package
+        if symbol.kind in {"class", "enum"}:
+            return self.instantiate(PackageType(found.path, package, is_class=True), passed)
+        if symbol.kind == "function":
+            return self._infer_returned(symbol, package, None, passed)
+        if symbol.kind == "method" and symbol.path.rpartition(".")[2] != "__new__":
+            owner = found.path.rpartition(".")[0]
+            receiver = PackageType(owner, package) if _is_class(owner, package) else None
+            return self._infer_returned(symbol, package, receiver, passed, unbound=True)
+        return None
 
     def _accepts(
         self,
@@ -489,9 +460,20 @@ class Members:
         return bound
 
 
+def _is_nothing(node: ast.expr | None) -> bool:
+    """Return whether no value is written, or ``None``, for which methods put another."""
+    return node is None or (isinstance(node, ast.Constant) and node.value is None)
+
+
 def _is_class(path: str, package: Installed) -> bool:
     symbol = package.surface.symbol(path) if path else None
     return symbol is not None and symbol.kind in {"class", "enum"}
+
+
+def _is_bound(written: Sequence[Function]) -> bool:
+    """Return whether functions are methods of an object of their module: ``rand = _rand.rand``."""
+    firsts = {next((each.arg for each in positional(header)), "") for header in written}
+    return firsts == {"self"}
 
 
 def _matching_overloads(

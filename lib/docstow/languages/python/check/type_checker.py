@@ -9,22 +9,25 @@ from __future__ import annotations
 
 import ast
 import hashlib
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from docstow.languages.python.check import Checked, check, place_of
+from docstow.languages.python.check import Checked, check, place_of, wrong_call
 from docstow.languages.python.check.annotations import LocalType, PackageType
 from docstow.languages.python.check.certainty import (
     best_likeness,
     is_closed,
     is_conclusive,
+    is_told,
+    is_unheard_of,
     subclass_may_have,
 )
-from docstow.languages.python.check.inference import call_shape
 from docstow.languages.python.check.owners import Owner, Owners
 from docstow.languages.python.check.parse import Defined, parse
+from docstow.languages.python.check.passed import call_shape
 from docstow.languages.python.check.type_claims import (
     ArgumentClaim,
     ChoiceClaim,
@@ -61,6 +64,8 @@ _SITE = ".venv/lib/python{0}/site-packages"
 _PYTHON = "3.13"
 #: Names with these in them belong to classes that are mixed into others.
 _MIXED = "mixin"
+#: What extends Python's own building of packages is not known.
+_BUILDING = "distutils."
 
 
 def judge(engines: Engines, code: str, resolver: Resolver, scans: Sequence[Scan]) -> Verdict:
@@ -192,8 +197,9 @@ class _Judge:
         self, claim: MemberClaim, kind: PackageType, *, typed: bool, called: bool
     ) -> Finding | None:
         name, package = claim.name, kind.package
-        # What extends Python's own building is not known.
-        if not kind.certainly_lacks(name) or kind.path.startswith("distutils."):
+        if not kind.certainly_lacks(name) or kind.path.startswith(_BUILDING):
+            return None
+        if is_told(kind, name):
             return None
         if claim.title and subclass_may_have(kind, name):
             return None
@@ -208,7 +214,7 @@ class _Judge:
         elif typed:
             is_certain = is_closed(kind, name, called=called)
         else:
-            is_certain = False
+            is_certain = is_unheard_of(kind, name, called=called)
         if not is_certain and not is_conclusive(kind.openness(name), name, near, called=called):
             return None
         near = near or self._names.offer(package, kind.path, name, called=called)
@@ -233,6 +239,8 @@ class _Judge:
         )
         if not is_certain or name.startswith("_") or _MIXED in title.lower():
             return None
+        if self._is_in_text(name) or any(each.path.startswith(_BUILDING) for each in bases):
+            return None
         near = self._names.suggest_own(title, name, lambda: classes.member_names(kind))
         if claim.title.startswith("Self@") and (classes.has_subclasses(kind) or not bases):
             return None
@@ -248,6 +256,16 @@ class _Judge:
             path=title,
         )
 
+    def _is_in_text(self, name: str) -> bool:
+        """Return whether a text of the code has a name, by which an attribute may be set."""
+        word = re.compile(rf"\b{re.escape(name)}\b")
+        return any(
+            isinstance(each, ast.Constant)
+            and isinstance(each.value, str)
+            and word.search(each.value) is not None
+            for each in ast.walk(self._own.parsed.tree)
+        )
+
     def _module(self, claim: ModuleClaim) -> Finding | None:
         path = f"{claim.module}.{claim.name}"
         answer = self._names.look_up(path)
@@ -257,8 +275,7 @@ class _Judge:
         openness = package.surface.openness(claim.module, claim.name)
         near = self._names.suggest(package, claim.module, claim.name, "module")
         if answer.status != "unknown" and not (
-            (openness is Openness.FEW and best_likeness(claim.name, near) >= 80)
-            or _is_filled_otherwise(package, claim)
+            openness is Openness.FEW and best_likeness(claim.name, near) >= 80
         ):
             return self._report(claim.node, claim.name, path, "not_checked", package=package)
         return self._report(
@@ -310,7 +327,7 @@ class _Judge:
             keyword,
             f"{title}({keyword}=)" if keyword else f"{title}()",
             "wrong_argument",
-            message=f"{title} {reason}.",
+            message=wrong_call(title, reason, symbol),
             near=near,
             package=package,
             path=path,
@@ -409,16 +426,6 @@ def _is_taken_below(kind: PackageType | LocalType, node: ast.Call, keyword: str)
     surface = kind.package.surface
     return isinstance(surface, PythonSurface) and any(
         surface.subclass_may_take(each, node.func.attr, keyword) for each in kind.paths
-    )
-
-
-def _is_filled_otherwise(package: Installed, claim: ModuleClaim) -> bool:
-    """Return whether a module is filled by its package alone, which has no such word."""
-    surface = package.surface
-    return (
-        isinstance(surface, PythonSurface)
-        and surface.is_filled(claim.module, claim.name)
-        and not surface.mentions(claim.name)
     )
 
 

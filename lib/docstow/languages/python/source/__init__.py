@@ -180,7 +180,6 @@ class _BodyReader:
         self.doc = DocText()
         self.given: dict[str, str] = {}
         self.open_reason = ""
-        self._wraps = "wraps" in source.text
         self._overloads: dict[str, list[tuple[str, tuple[Parameter, ...]]]] = {}
 
     def read(self, body: Sequence[ast.stmt], *, conditional: bool = False) -> None:
@@ -263,7 +262,7 @@ class _BodyReader:
             overloads=tuple(each for _, each in overloads),
             conditional=conditional,
             forward=find_forward(node),
-            keeps=keeps_arguments(node) if self._wraps else "",
+            keeps=keeps_arguments(node) if isinstance(node.body[-1], ast.Return) else "",
         )
         if not overloaded:
             del self._overloads[node.name]

@@ -112,6 +112,8 @@ class _Walker(ast.NodeVisitor):
         self._classes: list[str] = []
         self._depth = 0
         self._module = ast.Module([], [])
+        #: The innermost function around what is visited.
+        self._function: ast.AST = self._module
 
     def visit(self, node: ast.AST) -> None:
         """Visit a node; a statement only if its lines have a mention."""
@@ -144,8 +146,9 @@ class _Walker(ast.NodeVisitor):
                     self.visit_Global(each)
             return
         self._depth += 1
+        within, self._function = self._function, node
         self.generic_visit(node)
-        self._depth -= 1
+        self._depth, self._function = self._depth - 1, within
 
     visit_AsyncFunctionDef = visit_FunctionDef  # type: ignore[assignment]  # noqa: N815
 
@@ -280,8 +283,21 @@ class _Walker(ast.NodeVisitor):
             return
         if name:
             self._found.patched.setdefault(target, set()).add(name)
-        elif target:
+        elif target and not self._is_private(node.args[1:2]):
             self._found.classes.setdefault(target, "attributes are set by name")
+
+    def _is_private(self, name: list[ast.expr]) -> bool:
+        """Return whether a name that is made of parts begins with an underscore."""
+        made = name
+        if name and isinstance(name[0], ast.Name):
+            # The variable of the function: all that is bound to that name begins so.
+            made = [
+                each.value
+                for each in ast.walk(self._function)
+                if isinstance(each, ast.Assign)
+                and any(dotted(target) == name[0].id for target in each.targets)
+            ]
+        return bool(made) and all(_first_text(each).startswith("_") for each in made)
 
     def _open(self, why: str) -> None:
         # vars() and locals() of a function are its own, but globals() are the module's everywhere.
@@ -311,6 +327,16 @@ def _passes_module_name(node: ast.Call, name: str) -> bool:
     """Return whether a module passes its own name to a function that may replace it."""
     given = any(dotted(each) == "__name__" for each in node.args)
     return given and not re.search(r"log|version|attach|getattr|Tester", name, re.IGNORECASE)
+
+
+def _first_text(node: ast.expr) -> str:
+    """Return the written text with which an expression begins: ``"_" + name``, ``f"_{name}"``."""
+    match node:
+        case ast.BinOp(left=left, op=ast.Add() | ast.Mod()):
+            return _first_text(left)
+        case ast.JoinedStr(values=[first, *_]):
+            return _first_text(first)
+    return string_value(node)
 
 
 def _prefix(test: ast.expr, name: str) -> str:

@@ -192,15 +192,17 @@ def decorators(node: Function | ast.ClassDef, source: SourceText) -> tuple[Decor
 
 
 def keeps_arguments(node: Function, *, called: bool = False) -> Keeps:
-    """Return how a decorator is used that returns what takes the very arguments of its function.
+    """Return how a decorator is used that returns its function, or what takes the same arguments.
 
-    That is ``@wraps(function) def inner(*args, **kwargs)``, which calls
+    The latter is ``@wraps(function) def inner(*args, **kwargs)``, which calls
     ``function(*args, **kwargs)``.
 
     Args:
         node: a function.
         called: whether the decorator is the result of a call of an outer function.
     """
+    if _returns_first(node):
+        return "called" if called else "bare"
     inner = {each.name: each for each in node.body if isinstance(each, Function)}
     last = node.body[-1]
     returned = inner.get(dotted(last.value)) if isinstance(last, ast.Return) else None
@@ -211,6 +213,20 @@ def keeps_arguments(node: Function, *, called: bool = False) -> Keeps:
     if not _is_wrapper(returned, {each.arg for each in positional(node)}):
         return ""
     return "called" if called else "bare"
+
+
+def _returns_first(node: Function) -> bool:
+    """Return whether a function returns what it is called with, and nothing else."""
+    plain = [each.arg for each in positional(node) if each.arg not in {"self", "cls"}]
+    last = node.body[-1]
+    if not plain or not isinstance(last, ast.Return) or dotted(last.value) != plain[0]:
+        return False
+    return not any(
+        (isinstance(each, ast.Return) and dotted(each.value) != plain[0])
+        or isinstance(each, ast.Yield | ast.YieldFrom)
+        or (isinstance(each, ast.Name) and each.id == plain[0] and isinstance(each.ctx, ast.Store))
+        for each in _body_nodes(node)
+    )
 
 
 def _is_wrapper(node: Function, names: set[str]) -> bool:
@@ -335,51 +351,6 @@ def _kept(nodes: Sequence[ast.AST], rest: str) -> int:
         and all(isinstance(target, ast.Attribute) for target in each.targets)
         for each in nodes
     )
-
-
-def returned_maker(node: Function) -> str:
-    """Return what makes all that a function returns; empty where that is not certain.
-
-    That is its receiver, or what is called for it, dotted.
-    """
-    returned: list[ast.expr] = []
-    waiting: list[ast.AST] = list(node.body)
-    while waiting:
-        each = waiting.pop()
-        if isinstance(each, ast.Yield | ast.YieldFrom):
-            return ""
-        if isinstance(each, ast.Return) and each.value is not None:
-            returned.append(each.value)
-        if not isinstance(each, Function | ast.ClassDef | ast.Lambda):
-            waiting += ast.iter_child_nodes(each)
-    makers = {_maker_of(node, each) for each in returned if not _is_none(each)}
-    return makers.pop() if len(makers) == 1 else ""
-
-
-def _is_none(node: ast.expr) -> bool:
-    return isinstance(node, ast.Constant) and node.value is None
-
-
-def _maker_of(node: Function, value: ast.expr) -> str:
-    """Return what makes a value that a function returns; empty where that is not certain."""
-    taken = [*positional(node), *node.args.kwonlyargs]
-    taken += [each for each in (node.args.vararg, node.args.kwarg) if each is not None]
-    receiver = next((each.arg for each in positional(node)), "")
-    variables = list(_local_variables(node))
-    if isinstance(value, ast.Name):
-        if value.id == receiver and receiver == "self":
-            return receiver if receiver not in {name for name, _ in variables} else ""
-        makers = [maker for name, maker in variables if name == value.id]
-        if len(makers) != 1 or value.id in {each.arg for each in taken}:
-            return ""
-        made = makers[0]
-    else:
-        made = dotted(value.func) if isinstance(value, ast.Call) else ""
-    first = made.partition(".")[0]
-    if made == "cls" == receiver:
-        return made
-    own = {each.arg for each in taken} | {name for name, _ in variables}
-    return made if first not in own else ""
 
 
 def makes_own_instance(node: Function, owner: str) -> bool:

@@ -1,0 +1,204 @@
+"""The words of a package's files: a name that is none of them is given to nothing while it runs.
+
+Code sets an attribute by its name, by a text, or by copying what another object has. Each of them
+is a word in some file of the package, or of a package that it imports.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from functools import cached_property
+from pathlib import Path
+from types import UnionType
+
+from docstow.core.errors import DocstowError
+from docstow.languages.python.files import ModuleFiles, PythonFiles
+from docstow.languages.python.source.syntax import Function
+from docstow.languages.shared.boundary import Boundary
+from docstow.languages.shared.stamps import Stamps
+from docstow.text.python_ast import try_parse_module
+
+_MOST_MODULES = 4000
+#: Of so many searches what they found is kept.
+_MOST_SEARCHES = 4096
+_LARGEST_FILE = 4 * 1024 * 1024
+#: Files with a word that are parsed to see what the word is there.
+_MOST_PARSED = 12
+_IMPORTED = re.compile(rb"^[ \t]*(?:from|import)[ \t]+([A-Za-z_]\w*)", re.MULTILINE)
+_TESTS = frozenset({"tests", "conftest"})
+
+
+class Words:
+    """The words of one package.
+
+    Attributes:
+        stamps: of the files that were searched.
+
+    Args:
+        files: of the package.
+        modules: the names of all its modules.
+        boundary: what may be opened.
+    """
+
+    def __init__(
+        self, files: PythonFiles, modules: Callable[[], Sequence[str]], boundary: Boundary
+    ) -> None:
+        self._files = files
+        self._modules = modules
+        self._boundary = boundary
+        #: What the files were searched for, and whether it is there.
+        self._searched: dict[tuple[str, ...], bool] = {}
+        self._unread: set[Path] = set()
+        self.stamps = Stamps()
+
+    def has(self, name: str) -> bool:
+        """Return whether a module has a word anywhere, or may have it."""
+        return self.once(("word", name), lambda: self._may_have(name, _is_anything))
+
+    def may_give(self, name: str, *, to_module: bool = False, is_compiled: bool = True) -> bool:
+        """Return whether a module of the package may give a name to an object while it runs.
+
+        What is only a variable, a parameter or a function of a module is given to no class, and
+        what only comments and docstrings mention is given to nothing.
+
+        Args:
+            name: the name.
+            to_module: it would be given to a module, which may get those of other modules.
+            is_compiled: the bytes of compiled modules count.
+        """
+        is_giving = _is_in_module if to_module else _is_in_class
+        key = ("module" if to_module else "class", str(is_compiled), name)
+        return self.once(key, lambda: self._may_have(name, is_giving, is_compiled=is_compiled))
+
+    def may_set(self, name: str) -> bool:
+        """Return whether a module of the package may set an attribute of a name."""
+        return self.once(("set", name), lambda: self._may_have(name, _is_set))
+
+    @cached_property
+    def imports(self) -> frozenset[str]:
+        """The first names of what its modules import."""
+        found: set[bytes] = set()
+        for each in self.texts():
+            found.update(_IMPORTED.findall(each))
+        return frozenset(each.decode() for each in found)
+
+    def texts(self) -> Iterator[bytes]:
+        """Yield the files of its modules, but for those of its tests."""
+        for module in self._searched_modules():
+            for layer in module.layers:
+                yield self.read(layer.path)
+
+    def _searched_modules(self) -> Iterator[ModuleFiles]:
+        for name in self._modules()[:_MOST_MODULES]:
+            module = None if _TESTS & set(name.split(".")) else self._files.module(name)
+            if module is not None:
+                yield module
+
+    def _may_have(
+        self, name: str, is_meant: Callable[[str, bytes], bool], *, is_compiled: bool = True
+    ) -> bool:
+        """Return whether a file has a word that is what is meant; True where not all are read."""
+        if len(self._modules()) > _MOST_MODULES:
+            return True
+        wanted, parsed = name.encode(), 0
+        for module in self._searched_modules():
+            if is_compiled and self._files.binary_has(module, name) is not False:
+                return True
+            for layer in module.layers:
+                text = self.read(layer.path)
+                if wanted in text or layer.path in self._unread:
+                    parsed += 1
+                    if layer.path in self._unread or is_meant(name, text) or parsed > _MOST_PARSED:
+                        return True
+        return False
+
+    def once(self, wanted: tuple[str, ...], search: Callable[[], bool]) -> bool:
+        """Return what a search finds, kept from the last time."""
+        if wanted not in self._searched:
+            if len(self._searched) >= _MOST_SEARCHES:
+                self._searched.clear()
+            self._searched[wanted] = search()
+        return self._searched[wanted]
+
+    def read(self, file: Path) -> bytes:
+        """Return the bytes of a file; none where it cannot be read."""
+        self.stamps.note(file)
+        with suppress(DocstowError):
+            return self._boundary.read(file, most=_LARGEST_FILE)
+        self._unread.add(file)
+        return b""
+
+
+def _is_anything(name: str, text: bytes) -> bool:
+    """Return whether a text has a word."""
+    return re.search(rb"\b%s\b" % name.encode(), text) is not None
+
+
+def _is_set(name: str, text: bytes) -> bool:
+    """Return whether a text assigns an attribute, or has its name as a text."""
+    set_there = rb"['\"]%s['\"]|\.%s\s*(?:=[^=]|:[^\n]*=|,[^()\n]*=[^=])|\bas \w+\.%s\b"
+    return re.search(set_there.replace(b"%s", name.encode()), text) is not None
+
+
+def _is_in_class(name: str, text: bytes) -> bool:
+    """Return whether a text may give a name to an object: as a text, an attribute, a member."""
+    return _is_given(name, text, ast.ClassDef)
+
+
+def _is_in_module(name: str, text: bytes) -> bool:
+    """Return the same of a module, which may also get what another one defines or imports."""
+    return _is_given(name, text, ast.ClassDef | ast.Module)
+
+
+def _is_given(name: str, text: bytes, owners: type[ast.AST] | UnionType) -> bool:
+    if not _is_anything(name, text):
+        return False
+    if re.search(rb"[.'\"]%s\b" % name.encode(), text):
+        return True
+    tree = try_parse_module(text.decode("utf-8", "replace"))
+    if tree is None:
+        return True
+    docstrings: set[ast.AST] = set()
+    word = re.compile(rf"\b{re.escape(name)}\b")
+    for node in ast.walk(tree):
+        match node:
+            case ast.Expr(value=ast.Constant() as said):
+                docstrings.add(said)
+            case ast.Constant(value=str(said)) if node not in docstrings and word.search(said):
+                return True
+            case ast.keyword(arg=given) if given == name:
+                return True
+            case ast.Global(names=names) if name in names:
+                return True
+            case ast.FunctionDef(name=own) | ast.AsyncFunctionDef(name=own) if own == name:
+                # A decorator may give a function to a class by the name that it is defined with.
+                if node.decorator_list:
+                    return True
+        if isinstance(node, owners) and any(each == name for each in _bound(node)):
+            return True
+    return False
+
+
+def _bound(node: ast.AST) -> Iterator[str]:
+    """Yield the names that the statements of a class or module bind."""
+    for each in getattr(node, "body", ()):
+        yield from _names_of(each)
+
+
+def _names_of(node: ast.stmt) -> Iterator[str]:
+    match node:
+        case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
+            yield node.name
+        case ast.Import(names=names) | ast.ImportFrom(names=names):
+            yield from (each.asname or each.name.partition(".")[0] for each in names)
+        case _:
+            for each in ast.walk(node):
+                if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store):
+                    yield each.id
+                elif isinstance(each, Function | ast.ClassDef):
+                    yield each.name
+                elif isinstance(each, ast.alias):
+                    yield (each.asname or each.name).partition(".")[0]

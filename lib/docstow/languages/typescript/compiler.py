@@ -96,8 +96,9 @@ _ASSIGNMENTS = frozenset({"2322", "2345", "2769", "2353", "2561", "2820"})
 #: Where names are taken over from others.
 _TAKING = frozenset({"import_specifier", "import_clause", "shorthand_property_identifier_pattern"})
 _IMPORTS = frozenset({"2305", "2614", "2724"})
-#: Of Node's own modules what runs has the last word, in JavaScript.
+#: Of Node's own modules and classes what runs has the last word, in JavaScript.
 _NODE, _WHOLE_MODULE = "@types/node", "typeof import("
+_STATIC = re.compile(r"typeof (?!import\()")
 #: The rule of a member that is not there, where one is that differs by a few letters.
 _MISSPELLED = "2551"
 _PACKAGE = re.compile(r".*[\\/]node_modules[\\/]((?:@[^\\/]+[\\/])?[^\\/]+)")
@@ -134,7 +135,7 @@ def judge(
         said = server.judged()
         unresolved = Unresolved(tree, said)
         ours = _Judge(server, tree, resolver, scans, ask, unresolved, typed=typed)
-        found = [each for one in said for each in ours.findings(one)]
+        found = [each for one in said if ours.may_run(one) for each in ours.findings(one)]
         found += ours.confused_names(said, found)
         known = {(word.line + 1, word.start + 1) for word in server.words()}
     return replace(verdict, findings=_joined(verdict.findings, found, known, tree))
@@ -209,7 +210,13 @@ class _Judge:
         self._typed = typed
         self._scope = Scope(tree)
         self._tested = tested_members(tree)[0 if typed else 1]
+        self._comments = [each for each in tree.nodes if each.type == "comment"]
         self._by_place = {(n.start_point.row, n.start_point.column): n for n in tree.nodes}
+
+    def may_run(self, said: Diagnostic) -> bool:
+        """Whether a diagnostic speaks of code: of JavaScript comments may tell types, too."""
+        at = (said.line, said.start)
+        return self._typed or not any(n.start_point <= at < n.end_point for n in self._comments)
 
     def findings(self, said: Diagnostic) -> Iterator[Finding]:
         """Yield the finding that a diagnostic makes; none where it speaks of something else."""
@@ -264,17 +271,36 @@ class _Judge:
         is_open = home.is_open or owner in _ANYTHING or _is_union(owner)
         is_open = is_open or self._unresolved.has_type(owner)
         is_open = is_open or self._is_unresolved(node, said.code)
+        if said.code != _MISSPELLED:
+            is_open = is_open or self._may_be_another(node, owner)
         if not self._typed and said.code != _MISSPELLED:
             is_open = is_open or (home.package == _NODE and owner.startswith(_WHOLE_MODULE))
             is_open = is_open or home.is_own or not home.package or self._is_handed(node)
+            # One of several types lacks it, whose name does not tell that they are several.
+            is_open = is_open or len(set(_PROPERTY.findall(said.message))) > 1
         if not self._typed:
             is_open = is_open or member in self._scope.patched or member.startswith("_")
+            is_open = is_open or (home.package == _NODE and _STATIC.match(owner) is not None)
             is_open = is_open or "=>" in owner or self._scope.is_replaced(self._receiver(node))
+            is_open = is_open or (
+                owner.startswith(_WHOLE_MODULE) and self._runs(home.package, member)
+            )
         if is_open or self._is_tested(node) or self._may_be_added(member):
             return self._finding(said, f"{title}.{member}", "not_checked", "")
         names = self._server.members(said.line, said.start)
         near = self._near(said, member, names)
         return self._finding(said, f"{title}.{member}", "unknown", "", near, home)
+
+    def _may_be_another(self, node: Node | None, owner: str) -> bool:
+        """Whether a type may be another one elsewhere: in a worker, or where all names are found.
+
+        Workers have another global object, and get other events. Of a function that takes a value
+        for whatever its other arguments are, it is the least of all types if these are not found.
+        """
+        if owner.endswith("typeof globalThis"):
+            return True
+        is_least = owner.startswith("{") and self._unresolved.is_any
+        return (owner == "Event" or is_least) and self._is_handed(node)
 
     def _key(self, said: Diagnostic, key: str, owner: str) -> Finding:
         node = self._by_place.get((said.line, said.start))
@@ -289,6 +315,8 @@ class _Judge:
     def _count(self, said: Diagnostic, node: Node | None) -> Finding:
         """Return the finding of a wrong number of arguments, with what the function takes."""
         called, call = called_text(node, self._tree), call_at(node, self._tree)
+        if self._unresolved.has_type(called):
+            return self._finding(said, called, "not_checked", "()")
         inside, forms = child(call, "arguments"), []
         if inside is not None:
             at = inside.start_point
@@ -356,7 +384,8 @@ class _Judge:
                 yield self._finding(at, f"{called}.{key}", "unknown", "", near, home)
 
     def _export(self, said: Diagnostic, module: str, name: str) -> Finding:
-        is_open = not self._typed and self._resolver.is_standard(module)
+        is_standard = self._resolver.is_standard(module)
+        is_open = not self._typed and (is_standard or self._runs(module, name))
         if is_open or self._may_be_added(name):
             return self._finding(said, f"{module}.{name}", "not_checked", "")
         found = self._resolver.package_for(module)
@@ -364,6 +393,12 @@ class _Judge:
         near = self._near(said, name, names)
         home = _Home(found.name, found.version) if found is not None else _Home()
         return self._finding(said, f"{module}.{name}", "unknown", "", near, home)
+
+    def _runs(self, module: str, name: str) -> bool:
+        """Return whether what runs of a package may export what its declarations do not tell."""
+        found = self._resolver.package_for(module) if module else None
+        runs = getattr(found.surface, "runs_with", None) if found is not None else None
+        return runs is not None and bool(runs(name))
 
     def _is_handed(self, node: Node | None) -> bool:
         """Whether it is a member of what a function gets, to which others may have given more.

@@ -18,6 +18,7 @@ from docstow.languages.typescript.inline import inline_members
 from docstow.languages.typescript.names import Entity, Namespace
 from docstow.languages.typescript.paths import PathResolver
 from docstow.languages.typescript.symbols import describe, describe_builtin, find_place
+from docstow.languages.typescript.undeclared import exports_undeclared
 
 #: Modules, and exports of the entry, whose names are suggested.
 _MAX_MODULES = 30
@@ -342,6 +343,11 @@ class NodeSurface:
     def may_be_added(self, name: str) -> bool:
         """Whether the project's own files may add a name to what packages declare."""
         return self.project.augmentations.mention(name)
+
+    def runs_with(self, name: str) -> bool:
+        """Whether what runs may export a name, whatever the declarations tell."""
+        boundary = self.project.files.boundary
+        return self.folder is not None and exports_undeclared(boundary, self.folder.root, name)
 
 
 class _LazySymbols(Mapping[str, Symbol]):

@@ -64,6 +64,11 @@ class Unresolved:
         for node in tree.nodes:
             self._told |= set(self._told_by(node))
 
+    @property
+    def is_any(self) -> bool:
+        """Whether there is any such name."""
+        return bool(self._names)
+
     def has_type(self, displayed: str) -> bool:
         """Return whether a type, as the compiler displays it, has such a base or is made of one."""
         return not self._open.isdisjoint(_WORD.findall(displayed))

@@ -58,7 +58,7 @@ def tested_members(tree: Tree) -> tuple[frozenset[int], frozenset[int]]:
 
 
 def _tests(tree: Tree) -> dict[int, str]:
-    """Return how nodes are tested: ``word`` by ``typeof`` or ``delete``, ``test`` by a condition.
+    """Return how nodes are tested: ``word`` by ``typeof`` or ``delete``, else ``test``.
 
     Each node follows the one around it, so that none is climbed twice.
     """
@@ -70,6 +70,8 @@ def _tests(tree: Tree) -> dict[int, str]:
             continue
         if outer.type == "unary_expression" and _operator(outer) in ("typeof", "delete"):
             how = "word"
+        elif outer.type == "unary_expression" and _operator(outer) == "!":
+            how = "test"
         elif outer.type in _BRANCHES:
             how = "test" if child(outer, "condition") == node else ""
         elif outer.type == "binary_expression" and _operator(outer) in _EITHER:
@@ -141,7 +143,9 @@ class _Checker:
                 self._missing.setdefault(_package_of(source))
             return None
         answer = self._names.look_up(name.path, source)
-        if answer.status == "unknown" and _may_be_added(name, answer):
+        if answer.status == "unknown" and (
+            _may_be_added(name, answer) or (not self._typed and _runs_with(name, answer))
+        ):
             return Answer("not_checked", answer.symbol, package=answer.package)
         return answer
 
@@ -221,6 +225,16 @@ def _may_be_added(name: Name, answer: Answer) -> bool:
     package = answer.package
     may = getattr(package.surface, "may_be_added", None) if package is not None else None
     return may is not None and bool(may(_absent_name(name, answer)))
+
+
+def _runs_with(name: Name, answer: Answer) -> bool:
+    """Whether a module may export what its declarations do not tell."""
+    package = answer.package
+    runs = getattr(package.surface, "runs_with", None) if package is not None else None
+    if package is None or runs is None:
+        return False
+    module = answer.looked_in.removesuffix(".default")
+    return module == package.own_path(name.specifier) and bool(runs(_absent_name(name, answer)))
 
 
 def _is_script(answer: Answer) -> bool:

@@ -27,6 +27,8 @@ def _grammar(dialect: str) -> Language:
     )
 
 
+_FENCE = re.compile(r"^[ \t]*```", re.MULTILINE)
+_COMMENT = re.compile(r"^[ \t]*/\*", re.MULTILINE)
 #: What calls a function or a constructor.
 CALLS = frozenset({"call_expression", "new_expression"})
 
@@ -48,15 +50,22 @@ def parse(code: str) -> Node:
 
 
 def _unfenced(code: str) -> str:
-    lines = code.split("\n")
-    if not any(line.lstrip().startswith("```") for line in lines):
+    first = _FENCE.search(code)
+    if first is None or _is_in_comment(code, first.start()):
         return code
+    lines = code.split("\n")
     inside, kept = False, []
     for line in lines:
         fence = line.lstrip().startswith("```")
         inside = inside != fence
         kept.append(line if inside and not fence else "")
     return "\n".join(kept)
+
+
+def _is_in_comment(code: str, place: int) -> bool:
+    """Return whether a place lies in a comment that begins with its line, as those of docs do."""
+    opened = max((each.start() for each in _COMMENT.finditer(code, 0, place)), default=-1)
+    return opened > code.rfind("*/", 0, place)
 
 
 class Tree:

@@ -1,0 +1,31 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from docstow.languages.shared.boundary import Boundary
+from docstow.languages.typescript.undeclared import exports_undeclared
+
+
+@pytest.mark.parametrize(
+    ("script", "exported"),
+    [
+        ("exports.one = 1;", True),
+        ('exports["one"] = 1;', True),
+        ('Object.defineProperty(exports, "one", { get() {} });', True),
+        ("const a = 1;\nexport { b, a as one };", True),
+        ("export async function one() {}", True),
+        ("export {\n  zero,\n  one,\n};", True),
+        ("exports = module.exports = new Own();", True),
+        ("function one() {}\nexport { a };\none();", False),
+        ("exports.ones = 1; own.one = 2;", False),
+    ],
+)
+def test_what_javascript_exports_is_found_in_any_of_its_files(
+    tmp_path: Path, script: str, exported: bool
+) -> None:
+    (tmp_path / "dist").mkdir()
+    (tmp_path / "index.js").write_text("module.exports = require('./dist/own.cjs');\n")
+    (tmp_path / "dist" / "own.cjs").write_text(script)
+    assert exports_undeclared(Boundary(tmp_path), tmp_path, "one") is exported

@@ -19,7 +19,7 @@ import random
 import sys
 import zlib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +30,7 @@ from numpy.typing import NDArray
 from docstow.core.settings import Settings
 from docstow.languages.python.resolver import PythonResolver
 from docstow.languages.rust.check.crate_items import standard
+from docstow.languages.shared.findings import owner_words
 from docstow.languages.shared.likeness import WEIGHTS, features, rarity
 from docstow.languages.shared.lookup import Resolver
 from docstow.languages.typescript.resolver import NodeResolver
@@ -50,6 +51,7 @@ class Guess:
 
     language: str
     package: str
+    owner: str
     wrong: str
     right: str
     members: Members
@@ -141,21 +143,20 @@ def cases(python: Path, node: Path, corpus: Path) -> Iterator[Guess]:
                 known[owner] = _of_std(owner) if is_std else _of_crate(root, owner)
             members, package = known[owner], owner.replace("::", ".").split(".")[0]
             if right in members and wrong not in members:
-                yield Guess(language, package, wrong, right, members)
+                yield Guess(language, package, owner, wrong, right, members)
 
 
 def _slip(guess: Guess, chance: random.Random) -> Guess:
     at, right = chance.randrange(len(guess.right)), guess.right
     change = chance.choice(("", right[at] * 2, chance.choice("aeioustrnz")))
-    return Guess(
-        guess.language, guess.package, right[:at] + change + right[at + 1 :], right, guess.members
-    )
+    return replace(guess, wrong=right[:at] + change + right[at + 1 :])
 
 
 def _case(guess: Guess) -> fit.Case:
     shown = [each for each in guess.members if not each.startswith("_")]
     rare = rarity(shown)
-    rows = [features(guess.wrong, each, guess.members[each], rare) for each in shown]
+    about = owner_words(guess.owner.rstrip("(){}").removesuffix(".*"))
+    rows = [features(guess.wrong, each, guess.members[each], rare, about) for each in shown]
     values = np.array([[float(row[name]) for name in WEIGHTS] for row in rows])
     right = {shown.index(guess.right)} if guess.right in shown else set()
     return fit.Case(guess.package, list(range(len(shown))), values, [right])

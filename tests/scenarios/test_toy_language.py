@@ -136,6 +136,10 @@ class ToySurface:
     def names(self) -> Iterator[str]:
         yield from self._symbols
 
+    def homes(self, name: str) -> Iterator[str]:
+        del name
+        yield from ()
+
 
 class ToySurfaces:
     def __init__(self, scan: Scan) -> None:

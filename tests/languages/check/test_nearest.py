@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from docstow.languages.shared.findings import advice, nearest
+from docstow.languages.shared.compounds import parts
+from docstow.languages.shared.findings import advice, nearest, owner_words
+from docstow.languages.shared.meaning import meaning
 
 DEQUE = ["append", "appendleft", "clear", "count", "extend", "extendleft", "insert", "pop"]
 DEQUE += ["popleft", "remove", "reverse", "rotate", "maxlen", "index"]
@@ -44,3 +46,36 @@ def test_where_nothing_is_alike_the_few_that_are_there_are_told() -> None:
     assert advice("as_text", ()) == "."
     many = [f"codec.part_{number}" for number in range(40)]
     assert nearest("as_text", many, shaped=False, filled=True) == ()
+
+
+@pytest.mark.parametrize(
+    ("written", "apart"),
+    [
+        ("hexsha", ("hex", "sha")),
+        ("lineterminator", ("line", "terminator")),
+        ("checkpw", ("check", "pw")),
+        # Words of their own, and what has no parts, stay as they are.
+        ("dataframe", ("dataframe",)),
+        ("qzxvkjw", ("qzxvkjw",)),
+        ("a" * 200, ("a" * 200,)),
+    ],
+)
+def test_words_that_are_written_as_one_are_taken_apart(
+    written: str, apart: tuple[str, ...]
+) -> None:
+    assert parts(written) == apart
+
+
+def test_what_the_owner_is_about_may_be_left_out() -> None:
+    names = ["message_text", "whatever_text"]
+    assert nearest("text", names, owner="mail.Message")[0] == "message_text"
+    owner = owner_words("mail.MessagePart")
+    assert owner == {"mail", "message", "part"}
+    alone, within = (meaning(("rotate",), ("mail", "rotate"), each) for each in ((), owner))
+    assert within.covered > alone.covered
+
+
+def test_of_names_that_are_alike_the_one_that_fits_its_place_is_first() -> None:
+    names = ["box.take_b", "box.take_c"]
+    assert nearest("take_a", names, fits=lambda name: float(name == names[0]))[0] == names[0]
+    assert nearest("take_a", names, fits=lambda name: float(name == names[1]))[0] == names[1]

@@ -158,6 +158,21 @@ def test_every_module_of_this_python_is_known() -> None:
     assert shown <= {"idlelib", "turtledemo", "nt", "antigravity", "this", "pydoc_data"}
 
 
+@pytest.mark.parametrize(
+    ("call", "first"),
+    [
+        ("heapq.heap([], 2)", "heapq.heappush"),
+        ("heapq.heap([])", "heapq.heappop"),
+        ("time.get_clock('a')", "time.get_clock_info"),
+        ("time.get_clock()", "time.perf_counter"),
+    ],
+)
+def test_what_can_be_called_so_comes_first(call: str, first: str) -> None:
+    (found,) = problems(f"import heapq, time\n{call}\n")
+    assert found.suggestions[0] == first
+    assert first in found.message
+
+
 @pytest.mark.parametrize("count", [50, 400])
 def test_many_wrong_names_get_few_suggestions(count: int) -> None:
     """Each is found; what is suggested has its price, and whoever asks for more gets none."""

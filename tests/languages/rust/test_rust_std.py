@@ -52,6 +52,23 @@ def test_types_that_need_no_import_leave_no_doubt_of_imports(
 
 
 @pytest.mark.parametrize(
+    ("call", "first"),
+    [
+        ("v.dedups()", "std::vec::Vec::dedup"),
+        ("v.dedups(|a, b| a == b)", "std::vec::Vec::dedup_by"),
+        ("o.unwrap_ors(2)", "std::option::Option::unwrap_or"),
+        ("o.unwrap_ors()", "std::option::Option::unwrap"),
+        ("Option::unwrap_ors(o, 2)", "std::option::Option::unwrap_or"),
+    ],
+)
+def test_what_takes_that_many_arguments_comes_first(
+    crates: StowedCrates, call: str, first: str
+) -> None:
+    code = f"fn f(v: Vec<i32>, o: Option<i32>) {{ {call}; }}"
+    assert [each[2] for each in find(code, crates)] == [(first,)]
+
+
+@pytest.mark.parametrize(
     ("items", "names"),
     [
         ("static A: String = S; fn f() { A.pushh('a'); }", ["pushh"]),

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import islice
 from pathlib import Path
 
 from docstow.core.errors import DocstowError
@@ -42,6 +43,8 @@ from docstow.text.python_ast import try_parse_module
 
 _MOST_MODULES = 20_000
 _MOST_SEARCHED_MODULES = 4000
+#: Modules that are searched for one name.
+_MOST_HOMES = 60
 _LARGEST_FILE = 4 * 1024 * 1024
 _CLASS_HEADER = re.compile(rb"^[ \t]*class\s+(\w+)\s*\(([^)]*)\)", re.MULTILINE)
 _BASE_NAME = re.compile(rb"(\w+)\s*(?=[,\[)]|$)")
@@ -417,6 +420,18 @@ class PythonSurface:
             if not any(part.startswith("_") for part in module.split(".")):
                 yield module
 
+    def homes(self, name: str) -> Iterator[str]:
+        """Yield public modules below the entry whose own file has a word."""
+        named = ((each, each.split(".")) for each in self.modules())
+        below = (
+            each
+            for each, parts in named
+            if len(parts) == 2 and not parts[1].startswith("_") and parts[1] not in _TESTS
+        )
+        for module in islice(below, _MOST_HOMES):
+            if self._subclasses.is_in(module, name):
+                yield module
+
     def place(self, path: str) -> tuple[Path, int, int] | None:
         """Return the file and lines of a definition; None where no file has it."""
         views = self._views(path)
@@ -608,6 +623,13 @@ class _Subclasses:
             re.MULTILINE,
         )
         return any(name.encode() in text and given.search(text) for text in self._words.texts())
+
+    def is_in(self, module: str, name: str) -> bool:
+        """Return whether the file of a module has a word."""
+        files = self._surface.files.module(module)
+        mention = re.compile(rb"\b%s\b" % re.escape(name.encode()))
+        layers = files.layers if files is not None else ()
+        return any(mention.search(self._words.read(each.path)) for each in layers)
 
     def _subclasses_of(self, owner: str) -> list[tuple[str, str, Path]]:
         """Return module, name and file of each class below one."""

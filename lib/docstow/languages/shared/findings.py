@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -11,6 +11,7 @@ from docstow.languages.shared.likeness import (
     SAME,
     likeness,
     name_similarity,
+    parts,
     rarity,
     shape,
     words,
@@ -23,6 +24,10 @@ PROBLEMS: frozenset[Status] = frozenset({"unknown", "deprecated", "wrong_argumen
 MOST = 3
 #: Names less alike than this help nobody.
 LEAST = 55.0
+#: Where nothing helps, what helps so much is told however many names stand beside the wanted one.
+_LEAST_OF_MANY = 45.0
+#: What it counts that a name fits its place.
+_FIT = 1.5
 #: What is less alike than this by its letters alone is not compared more closely.
 _ROUGHLY = 50.0
 _MOST_ROUGHLY = 100
@@ -34,6 +39,8 @@ _MANY = 100
 _BESIDE = 0.5
 #: Of more names beside a wanted one those that may be alike, or meant, are sifted first.
 _MOST_MEANT = 400
+#: So many last parts of an owner's path tell what its members are about.
+_TELLING = 2
 _SEPARATORS = re.compile(r"::|[.#/]")
 
 
@@ -157,6 +164,8 @@ def nearest(
     shaped: bool = True,
     filled: bool = False,
     summaries: Mapping[str, str] | None = None,
+    owner: str = "",
+    fits: Callable[[str], float] | None = None,
 ) -> tuple[str, ...]:
     """Return the names most like a wanted one, by their letters, by their words and in meaning.
 
@@ -166,8 +175,11 @@ def nearest(
         others: full names of what is elsewhere: of these only near misses count.
         most: how many at most.
         shaped: types are only suggested for types, functions for functions.
-        filled: where none helps, and few stand beside the wanted one, these are told.
+        filled: where none helps, those that help a little are told, and all where they are few.
         summaries: what the docs of full names say first.
+        owner: what has no such name, where the full names do not tell it.
+        fits: from -1 to 1, how a full name beside the wanted one fits the place: what is called
+            can be, and takes what is given.
     """
     scores: dict[str, float] = {}
     unlike: dict[str, float] = {}
@@ -181,7 +193,7 @@ def nearest(
             alike = _Rough(list(by_last)).like(wanted)
             meant = [e for e in by_last if beside and may_mean(words(wanted), words(e))]
             few = dict.fromkeys((*alike, *meant[:_MOST_MEANT]))
-        rare = rarity(by_last)
+        rare, about = rarity(by_last), owner_words(owner or _owner_of(by_last))
         for last in few:
             if last.startswith("_") and not wanted.startswith("_"):
                 continue
@@ -191,15 +203,27 @@ def nearest(
             ):
                 continue
             told_first = (summaries or {}).get(by_last[last][0], "") if beside else ""
-            score, helps = likeness(wanted, last, told_first, rare)
+            score, helps = likeness(wanted, last, told_first, rare, about)
             into = scores if helps >= least else unlike
-            if helps >= least or (filled and beside and len(by_last) <= _FEW):
-                score += _BESIDE * beside
-                for full in by_last[last]:
-                    into[full] = max(score, into.get(full, -SAME))
+            is_told = beside and filled and (helps >= _LEAST_OF_MANY or len(by_last) <= _FEW)
+            for full in by_last[last] if helps >= least or is_told else ():
+                fit = _FIT * fits(full) if fits is not None and beside else 0.0
+                into[full] = max(score + _BESIDE * beside + fit, into.get(full, -SAME))
     scores = scores or unlike
     ordered = sorted(scores, key=lambda full: (-scores[full], len(full), full))
     return tuple(ordered[:most])
+
+
+def owner_words(owner: str) -> frozenset[str]:
+    """Return the words of what has members, and of what that is in."""
+    named = _SEPARATORS.split(owner)[-_TELLING:]
+    return frozenset(word for each in named for word in parts(each))
+
+
+def _owner_of(by_last: Mapping[str, Sequence[str]]) -> str:
+    """Return the owner of the first of some full names; empty where they have none."""
+    first = next((paths[0] for paths in by_last.values()), "")
+    return first[: -len(_SEPARATORS.split(first)[-1])].rstrip(":.#/") if first else ""
 
 
 def advice(wanted: str, near: Sequence[str]) -> str:

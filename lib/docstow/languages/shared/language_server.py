@@ -38,6 +38,11 @@ _KINDS = (
 )
 
 
+#: Numbers that the protocol has for methods, functions, constructors and classes, and for what is
+#: deprecated.
+_CALLABLE, _OUTDATED = frozenset({2, 3, 4, 7}), 1
+
+
 @dataclass(frozen=True, slots=True)
 class Diagnostic:
     """What a server says of a place in the code.
@@ -64,6 +69,19 @@ class Word:
     line: int
     start: int
     kind: str
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """A name that may stand at a place.
+
+    Attributes:
+        is_callable: it is a function, a method or a class.
+        is_outdated: its maintainers advise against it.
+    """
+
+    is_callable: bool = False
+    is_outdated: bool = False
 
 
 class LanguageServer:
@@ -188,12 +206,18 @@ class LanguageServer:
             words.append(Word(line, start, self._legend[kind] if kind < len(self._legend) else ""))
         return words
 
-    def members(self, line: int, start: int) -> list[str]:
-        """Return the names that may stand at a place."""
+    def members(self, line: int, start: int) -> dict[str, Offer]:
+        """Return the names that may stand at a place, and what they are."""
         with self._deadline():
             found = self._ask("textDocument/completion", self._at(line, start)) or {}
         items = found.get("items", ()) if isinstance(found, dict) else found
-        return [str(each.get("label", "")).rstrip("?") for each in items]
+        return {
+            str(each.get("label", "")).rstrip("?"): Offer(
+                is_callable=each.get("kind") in _CALLABLE,
+                is_outdated=_OUTDATED in (each.get("tags") or ()),
+            )
+            for each in items
+        }
 
     def signatures(self, line: int, start: int) -> list[list[str]]:
         """Return the parameters of each form in which the call around a place can be made.

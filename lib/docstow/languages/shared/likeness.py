@@ -9,9 +9,10 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
 
+from docstow.languages.shared import compounds
 from docstow.languages.shared.meaning import is_word, meaning, told
 
 #: Names that differ in case and underscores alone.
@@ -60,6 +61,12 @@ def words(name: str) -> tuple[str, ...]:
 
 
 @lru_cache(maxsize=20_000)
+def parts(name: str) -> tuple[str, ...]:
+    """Return the words of an identifier, those that are written as one taken apart."""
+    return tuple(part for word in words(name) for part in compounds.parts(word))
+
+
+@lru_cache(maxsize=20_000)
 def shape(name: str) -> str:
     """Return whether a name is written as a type, a constant or anything else is."""
     bare = name.strip("_")
@@ -94,7 +101,11 @@ def rarity(names: Iterable[str]) -> Mapping[str, float]:
 
 
 def features(
-    wanted: str, name: str, summary: str, rare: Mapping[str, float]
+    wanted: str,
+    name: str,
+    summary: str,
+    rare: Mapping[str, float],
+    about: Collection[str] = frozenset(),
 ) -> Mapping[str, float]:
     """Return what tells how like a name is to a wanted one, each from about 0 to 1.
 
@@ -103,12 +114,13 @@ def features(
         name: one that does.
         summary: what its docs say of it first; empty where nobody has them.
         rare: how rare words are among the names that exist.
+        about: words of their owner.
     """
-    mine, its = words(wanted), words(name)
+    mine, its = parts(wanted), parts(name)
     one, other = wanted.lower().strip("_"), name.lower().strip("_")
     spelt = name_similarity(wanted, name) / 100
-    meant = meaning(mine, its)
-    unknown = _share_of_slips(mine)
+    meant = meaning(mine, its, about)
+    unknown = _share_of_slips(words(wanted))
     by_letters = _by_letters(one, other) / 100
     common, all_words = set(mine) & set(its), set(mine) | set(its)
     total = sum(rare.get(each, 1.0) for each in all_words)
@@ -132,19 +144,23 @@ def features(
         "rare": sum(rare.get(each, 1.0) for each in common) / total if total else 0.0,
         "slip": spelt * unknown,
         "letters": by_letters * unknown,
-        "odd": by_letters * _share_of_slips(its),
+        "odd": by_letters * _share_of_slips(words(name)),
         "letter": unknown * _differ_in_one_letter(wanted, name),
     }
 
 
 def likeness(
-    wanted: str, name: str, summary: str, rare: Mapping[str, float]
+    wanted: str,
+    name: str,
+    summary: str,
+    rare: Mapping[str, float],
+    about: Collection[str] = frozenset(),
 ) -> tuple[float, float]:
     """Return how like a name is to a wanted one, and from 0 to 100 how much it helps at all.
 
     By the first names are ordered; the arguments are those of :func:`features`.
     """
-    found = features(wanted, name, summary, rare)
+    found = features(wanted, name, summary, rare, about)
     score = sum(WEIGHTS[each] * value for each, value in found.items())
     spelt = 100 * found["spelt"]
     near = 50 * (found["named"] + found["covered"])

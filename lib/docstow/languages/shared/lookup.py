@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import TYPE_CHECKING, Protocol
 
@@ -25,9 +25,9 @@ CALLABLE = frozenset({"function", "method", "class"})
 _MOST_NAMES = 20_000
 #: Submodules that are asked for a name that their package has not.
 _MOST_MODULES = 40
-#: Suggestions that one piece of code gets.
 #: Of a name's documentation.
 _LONGEST_SUMMARY = 300
+#: Suggestions that one piece of code gets.
 _MOST_SUGGESTED = 100
 
 
@@ -91,6 +91,7 @@ class Answer:
         message: what is wrong.
         suggestions: nearest valid names.
         looked_in: the path that has no such member.
+        absent: the member, until ``Names.explain`` says what may be meant.
         package: who was asked.
     """
 
@@ -100,6 +101,7 @@ class Answer:
     message: str = ""
     suggestions: tuple[str, ...] = ()
     looked_in: str = ""
+    absent: str = ""
     package: Installed | None = None
 
     def finding(self, name: str, line: int, column: int) -> Finding:
@@ -118,6 +120,10 @@ class Answer:
         )
 
 
+#: The package, the owner, the name, and what it is called with.
+_Asked = tuple[str, str, str, "PassedArguments | None"]
+
+
 @dataclass(slots=True)
 class Names:
     """Names of packages, each looked up once.
@@ -128,7 +134,7 @@ class Names:
 
     resolver: Resolver
     _answers: dict[str, Answer] = field(default_factory=dict)
-    _suggested: dict[tuple[str, str, str, bool], tuple[str, ...]] = field(default_factory=dict)
+    _suggested: dict[_Asked, tuple[str, ...]] = field(default_factory=dict)
     _listings: dict[str, Listing] = field(default_factory=dict)
 
     def look_up(self, path: str, head: str = "") -> Answer:
@@ -180,16 +186,26 @@ class Names:
     def _missing(self, package: Installed, owner: Symbol, parent: str, name: str) -> Answer:
         if not package.certain(parent, name) or not self._certain_at_home(package, owner, name):
             return Answer("not_checked", owner, package=package)
-        suggestions = self.suggest(package, parent, name, owner.kind)
-        message = absent(package, owner.kind, parent, name, suggestions)
-        return Answer(
-            "unknown",
-            owner,
-            message=message,
-            suggestions=suggestions,
-            looked_in=parent,
-            package=package,
+        return Answer("unknown", owner, looked_in=parent, absent=name, package=package)
+
+    def explain(self, answer: Answer, call: PassedArguments | None = None) -> Answer:
+        """Return an answer with what may be meant by a name that is absent; others as they are.
+
+        Args:
+            answer: of ``look_up``.
+            call: what the name is called with, if it is.
+        """
+        package, owner, parent, name = (
+            answer.package,
+            answer.symbol,
+            answer.looked_in,
+            answer.absent,
         )
+        if not name or package is None or owner is None:
+            return answer
+        near = self.suggest(package, parent, name, owner.kind, call)
+        message = absent(package, owner.kind, parent, name, near)
+        return replace(answer, absent="", message=message, suggestions=near)
 
     def _certain_at_home(self, package: Installed, owner: Symbol, name: str) -> bool:
         """Return whether the package that defines what another offers lacks the name, too."""
@@ -205,8 +221,7 @@ class Names:
         parent: str,
         name: str,
         kind: str = "class",
-        *,
-        called: bool = False,
+        call: PassedArguments | None = None,
     ) -> tuple[str, ...]:
         """Return paths near ``parent.name``: beside it, of that very name elsewhere, then alike.
 
@@ -215,29 +230,32 @@ class Names:
             parent: what has no such member.
             name: the member.
             kind: of the parent.
-            called: only what can be called is meant.
+            call: what it is called with, if it is: only what can be called is meant then.
         """
-        if (given := self._suggested.get((package.name, parent, name, called))) is not None:
+        key = package.name, parent, name, call
+        if (given := self._suggested.get(key)) is not None:
             return given
         # Who asks for more has written no code; what is suggested has its price.
         enough = len(self._suggested) >= _MOST_SUGGESTED
-        found = () if enough else self._near(package, parent, name, kind, called=called)
-        self._suggested[package.name, parent, name, called] = found
+        found = () if enough else self._near(package, parent, name, kind, call)
+        self._suggested[key] = found
         return found
 
-    def offer(self, package: Installed, owner: str, name: str, *, called: bool) -> tuple[str, ...]:
+    def offer(
+        self, package: Installed, owner: str, name: str, call: PassedArguments | None = None
+    ) -> tuple[str, ...]:
         """Return paths of members of a class that has few, where none is near a name.
 
         Args:
             package: whose class it is.
             owner: the class, which certainly has no such member.
             name: the member.
-            called: only what can be called is meant.
+            call: what it is called with, if it is.
         """
         if len(self._suggested) >= _MOST_SUGGESTED:
             return ()
-        beside, said = self._beside(package, owner, called=called)
-        return nearest(name, beside, shaped=False, filled=True, summaries=said)
+        beside = _Beside(package, owner, call, is_value=True)
+        return beside.nearest(name, filled=True)
 
     def suggest_own(
         self, owner: str, name: str, names: Callable[[], Iterable[str]]
@@ -249,7 +267,7 @@ class Names:
             name: the member.
             names: its members' names.
         """
-        key = ("", owner, name, False)
+        key = ("", owner, name, None)
         if key not in self._suggested:
             enough = len(self._suggested) >= _MOST_SUGGESTED
             paths = [] if enough else [f"{owner}.{each}" for each in names()]
@@ -257,37 +275,80 @@ class Names:
         return self._suggested[key]
 
     def _near(
-        self, package: Installed, parent: str, name: str, kind: str, *, called: bool
+        self,
+        package: Installed,
+        parent: str,
+        name: str,
+        kind: str,
+        call: PassedArguments | None,
     ) -> tuple[str, ...]:
-        members = package.surface.members(parent) or {}
-        beside, said = self._beside(package, parent, called=called)
+        beside = _Beside(package, parent, call, is_value=kind != "module")
         if kind != "module":
-            return nearest(name, beside, shaped=False, summaries=said)
+            return beside.nearest(name)
         if package.name not in self._listings:
             public = islice(package.surface.names(), _MOST_NAMES)
             self._listings[package.name] = Listing(public)
         listing, root = self._listings[package.name], parent.partition(".")[0]
-        inner = [each for each, symbol in members.items() if symbol.kind == "module"]
+        inner = [each for each, symbol in beside.members.items() if symbol.kind == "module"]
         paths = [f"{parent}.{each}.{name}" for each in inner[:_MOST_MODULES]]
         paths += sorted(listing.named(name), key=lambda each: (each.count("."), len(each)))
+        homes = islice(package.surface.homes(name), _MOST_MODULES)
+        paths += [f"{each}.{name}" for each in homes if each != parent]
         moved = [each for each in paths if package.symbol(each) is not None]
         # Of a package with several import names only the one that was meant is searched.
         others = (each for each in listing.like(name) if each.partition(".")[0] == root)
-        alike = nearest(name, beside, others, summaries=said)
+        alike = beside.nearest(name, others, shaped=True, filled=not moved)
         return tuple(dict.fromkeys((*moved, *alike)))[:3]
 
-    def _beside(
-        self, package: Installed, parent: str, *, called: bool
-    ) -> tuple[list[str], dict[str, str]]:
-        """Return paths of the members of a module or class, and what docs say of them."""
-        members = package.surface.members(parent) or {}
-        said = {f"{parent}.{each}": _summary(symbol) for each, symbol in members.items()}
-        beside = [
-            f"{parent}.{each}"
-            for each, symbol in members.items()
-            if not called or symbol.kind in CALLABLE
-        ]
-        return beside, said
+
+class _Beside:
+    """The members of a module or class, one of which may be meant.
+
+    Args:
+        package: whose it is.
+        owner: the module or class.
+        call: what the one that is meant is called with, if it is.
+        is_value: the owner is the class of a value, so that what is not called is read.
+    """
+
+    def __init__(
+        self, package: Installed, owner: str, call: PassedArguments | None, *, is_value: bool
+    ) -> None:
+        self.members = package.surface.members(owner) or {}
+        self._owner = owner
+        self._call = call
+        self._is_value = is_value
+
+    def nearest(
+        self, name: str, others: Iterable[str] = (), *, shaped: bool = False, filled: bool = False
+    ) -> tuple[str, ...]:
+        """Return the paths that are most like a name; the arguments are those of the function."""
+        can_be = self.members.items()
+        if self._call is not None:
+            can_be = {n: e for n, e in self.members.items() if e.kind in CALLABLE}.items()
+        return nearest(
+            name,
+            [f"{self._owner}.{each}" for each, _ in can_be],
+            others,
+            shaped=shaped,
+            filled=filled,
+            summaries={f"{self._owner}.{each}": _summary(symbol) for each, symbol in can_be},
+            owner=self._owner,
+            fits=self._fits,
+        )
+
+    def _fits(self, path: str) -> float:
+        """Return from -1 to 1 how a member fits what is done with it."""
+        symbol = self.members[path.rpartition(".")[2]]
+        if symbol.deprecated:
+            return -1.0
+        if self._call is None:
+            is_read = self._is_value and symbol.kind in {"function", "method"}
+            return -0.5 if is_read else 0.0
+        overloads = symbol.overloads if symbol.parameters is None else (symbol.parameters,)
+        if not overloads:
+            return 0.0
+        return -1.0 if mismatch_of_all(overloads, self._call) is not None else 0.5
 
 
 def _summary(symbol: Symbol) -> str:
@@ -324,7 +385,7 @@ def look_up_all(named: Sequence[tuple[str, tuple[str, ...], int]], resolver: Res
             missing.append(first)
             continue
         path = ".".join((first, *below))
-        answer = names.look_up(path, first)
+        answer = names.explain(names.look_up(path, first))
         findings.append(
             Finding(
                 line=line,

@@ -31,6 +31,8 @@ _WITHOUT = 0.9
 #: What a word counts that is used for another one, and from how near on their vectors count.
 _RELATED = 0.9
 _NEAR = 0.3
+#: A word that is less near to any other is not meant by one.
+_MEANT = 0.5
 #: What has many synonyms has each of them less: what the rarer of two loses for each, and keeps.
 _LOSS, _LEAST_RELATED = 0.012, 0.55
 _MOST_SUMMARY = 30
@@ -63,12 +65,15 @@ class _Run:
     others: Mapping[str, float]
 
 
-def meaning(wanted: Sequence[str], name: Sequence[str]) -> Meaning:
+def meaning(
+    wanted: Sequence[str], name: Sequence[str], about: Collection[str] = frozenset()
+) -> Meaning:
     """Return how near two names come in meaning.
 
     Args:
         wanted: the words of the name that does not exist, in lower case.
         name: those of one that does, likewise.
+        about: words of their owner, which may be left out of a name: ``Mail.send_mail``.
     """
     mine, its = tuple(wanted), tuple(name)
     if not mine or not its:
@@ -88,7 +93,7 @@ def meaning(wanted: Sequence[str], name: Sequence[str]) -> Meaning:
                 covered[at] = max(covered[at], near)
             if one.end - one.begin == len(mine) and other.end - other.begin == len(its):
                 whole = max(whole, near)
-    return Meaning(_mean(mine, named), _mean(its, covered), whole)
+    return Meaning(_mean(mine, named, about), _mean(its, covered, about), whole)
 
 
 def told(wanted: Sequence[str], name: Sequence[str], summary: str) -> float:
@@ -138,8 +143,13 @@ def _tells(word: str) -> bool:
     return word not in _LITTLE
 
 
-def _mean(words: Sequence[str], values: Sequence[float]) -> float:
-    weights = [_SHARE_OF_LITTLE if each in _LITTLE else 1.0 for each in words]
+def _mean(
+    words: Sequence[str], values: Sequence[float], about: Collection[str] = frozenset()
+) -> float:
+    weights = [
+        _SHARE_OF_LITTLE if each in _LITTLE or (value < _MEANT and each in about) else 1.0
+        for each, value in zip(words, values, strict=True)
+    ]
     return sum(w * v for w, v in zip(weights, values, strict=True)) / sum(weights)
 
 
@@ -250,6 +260,8 @@ def _similarity(one: str, other: str) -> float:
     if its in _related(mine):
         return _RELATED
     short, long = sorted((mine, its), key=len)
+    if long == short + short[-1]:
+        return 1.0  # ``cancel`` and ``cancelled``
     is_cut = len(short) >= _SHORTEST_CUT and len(long) > len(short) + 1
     if is_cut and long.startswith(short):
         return _CUT

@@ -149,6 +149,11 @@ class StoredSurface:
         """Yield the paths of all documents."""
         yield from self._rows
 
+    def homes(self, name: str) -> Iterator[str]:
+        """Yield nothing: all names are listed."""
+        del name
+        yield from ()
+
     @cached_property
     def _rows(self) -> dict[str, int]:
         kinds = self.index.columns["kind"]

@@ -155,6 +155,10 @@ class Surface(Protocol):
         """Yield public names, for suggestions."""
         ...
 
+    def homes(self, name: str) -> Iterator[str]:
+        """Yield modules that may have a name which is not among ``names``."""
+        ...
+
 
 class Surfaces(Protocol):
     """What opens the surfaces of a project's packages."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -46,7 +46,7 @@ from docstow.languages.typescript.unresolved import Unresolved, lacks_base
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-    from docstow.languages.shared.language_server import Diagnostic, LanguageServer
+    from docstow.languages.shared.language_server import Diagnostic, LanguageServer, Offer
     from docstow.languages.shared.lookup import Resolver
     from docstow.languages.shared.project import Scan
 
@@ -288,7 +288,7 @@ class _Judge:
         if is_open or self._is_tested(node) or self._may_be_added(member):
             return self._finding(said, f"{title}.{member}", "not_checked", "")
         names = self._server.members(said.line, said.start)
-        near = self._near(said, member, names)
+        near = self._near(said, member, names, title, node)
         return self._finding(said, f"{title}.{member}", "unknown", "", near, home)
 
     def _may_be_another(self, node: Node | None, owner: str) -> bool:
@@ -309,7 +309,8 @@ class _Judge:
             return self._finding(said, f"{_short(owner)}.{key}", "not_checked", "")
         names = self._server.members(said.line, said.start)
         written = keys_beside(node, self._tree)
-        near = self._near(said, key, [each for each in names if each not in written])
+        spare = {each: offer for each, offer in names.items() if each not in written}
+        near = self._near(said, key, spare, _short(owner))
         return self._finding(said, f"{_short(owner)}.{key}", "unknown", "", near, home)
 
     def _count(self, said: Diagnostic, node: Node | None) -> Finding:
@@ -344,7 +345,7 @@ class _Judge:
         called = function_around(self._by_place[at.row, at.column], self._tree)
         home = self._home_of_called(called)
         if texts and text not in texts and not home.is_open:
-            near = nearest(text, texts, shaped=False, filled=True)
+            near = nearest(text, list(texts), shaped=False, filled=True)
             yield self._finding(said, f'"{text}"', "wrong_argument", "", near, home)
 
     def _called(self, said: Diagnostic, node: Node | None) -> Iterator[Finding]:
@@ -353,9 +354,10 @@ class _Judge:
         if node is None or node.type != "property_identifier" or not home.package or home.is_open:
             return
         name = text_of(node)
-        names = [each for each in self._server.members(said.line, said.start) if each != name]
+        names = self._server.members(said.line, said.start)
+        names.pop(name, None)
         if not self._may_be_added(name):
-            near = self._near(said, name, names)
+            near = self._near(said, name, names, node=node)
             yield self._finding(said, name, "wrong_argument", "()", near, home)
 
     def _keys_of_overloads(self, said: Diagnostic, node: Node) -> Iterator[Finding]:
@@ -380,7 +382,7 @@ class _Judge:
             at = replace(said, line=row, start=column, message=told)
             if not self._may_be_added(key):
                 home = self._home(function_around(node, self._tree))
-                near = self._near(at, key, names)
+                near = self._near(at, key, names, called)
                 yield self._finding(at, f"{called}.{key}", "unknown", "", near, home)
 
     def _export(self, said: Diagnostic, module: str, name: str) -> Finding:
@@ -390,7 +392,7 @@ class _Judge:
             return self._finding(said, f"{module}.{name}", "not_checked", "")
         found = self._resolver.package_for(module)
         names = self._server.members(said.line, said.start)
-        near = self._near(said, name, names)
+        near = self._near(said, name, names, module)
         home = _Home(found.name, found.version) if found is not None else _Home()
         return self._finding(said, f"{module}.{name}", "unknown", "", near, home)
 
@@ -466,11 +468,36 @@ class _Judge:
         """
         return name in self._declared or any(each.mention(name) for each in self._added)
 
-    def _near(self, said: Diagnostic, wanted: str, names: Sequence[str]) -> tuple[str, ...]:
-        """Return the names that may be meant: what the compiler says, then what is alike."""
+    def _near(
+        self,
+        said: Diagnostic,
+        wanted: str,
+        names: Mapping[str, Offer],
+        owner: str = "",
+        node: Node | None = None,
+    ) -> tuple[str, ...]:
+        """Return the names that may be meant: what the compiler says, then what is alike.
+
+        Args:
+            said: that a name is not there.
+            wanted: the name.
+            names: those that are.
+            owner: what should have it.
+            node: the name in the code; None for a key or an import.
+        """
         meant = _MEANT.search(said.message)
-        plain = [each for each in names[:_MOST_MEMBERS] if re.fullmatch(r"[\w$]+", each)]
-        near = nearest(wanted, plain, shaped=False, filled=True)
+        plain = [each for each in islice(names, _MOST_MEMBERS) if re.fullmatch(r"[\w$]+", each)]
+        called = node is not None and _is_called(node, self._tree)
+
+        def fits(name: str) -> float:
+            offer = names[name]
+            if offer.is_outdated:
+                return -1.0
+            if called:
+                return 1.0 if offer.is_callable else -0.5
+            return -0.5 if node is not None and offer.is_callable else 0.0
+
+        near = nearest(wanted, plain, shaped=False, filled=True, owner=owner, fits=fits)
         return tuple(dict.fromkeys(([meant[1]] if meant else []) + list(near)))[:MOST]
 
     def _finding(
@@ -574,6 +601,15 @@ class _Home:
     version: str = ""
     is_own: bool = False
     is_open: bool = False
+
+
+def _is_called(node: Node, tree: Tree) -> bool:
+    """Return whether a member is called."""
+    outer = tree.parent(node)
+    call = tree.parent(outer) if outer is not None else None
+    if call is None or call.type not in {"call_expression", "new_expression"}:
+        return False
+    return outer in (child(call, "function"), child(call, "constructor"))
 
 
 def _absent_export(said: Diagnostic) -> re.Match[str] | None:

@@ -196,6 +196,11 @@ class NodeSurface:
             for each in self._paths.list_members(self._paths.members.resolve(owner, name)):
                 yield f"{self.name}.{name}.{each}"
 
+    def homes(self, name: str) -> Iterator[str]:
+        """Yield nothing: all names that are suggested are listed."""
+        del name
+        yield from ()
+
     def _main_modules(self) -> Iterator[str]:
         """List the entry, and some of the modules that the package names one by one."""
         yield self.name

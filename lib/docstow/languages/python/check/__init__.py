@@ -27,6 +27,7 @@ from docstow.languages.shared.lookup import (
     Answer,
     Mismatch,
     Names,
+    PassedArguments,
     Resolver,
     absent,
     mismatch,
@@ -118,7 +119,8 @@ class _Checker:
         self._missing: dict[str, None] = {}
         self._ignored = _ignored_lines(code)
         self._patched = _patched_attributes(tree)
-        self._called = {id(each.func) for each in ast.walk(tree) if isinstance(each, ast.Call)}
+        #: What is called, by the id of its node, with its call.
+        self._called = {id(e.func): e for e in ast.walk(tree) if isinstance(e, ast.Call)}
         #: Above zero where a guard applies, so that nothing is reported.
         self._guarded = 0
         #: Nodes of definitions that were visited in the scope around them.
@@ -224,6 +226,9 @@ class _Checker:
             line = getattr(node, "end_lineno", None) or line
         if self._guarded or line in self._ignored:
             answer = Answer("not_checked", answer.symbol, package=answer.package)
+        is_called = name == f"{answer.looked_in}.{answer.absent}"
+        call = self._called.get(id(node)) if is_called else None
+        answer = self._names.explain(answer, call_shape(call) if call is not None else None)
         package, symbol = answer.package, answer.symbol
         self._findings.append(
             Finding(
@@ -310,16 +315,18 @@ class _Checker:
 
     def _member(self, node: ast.Attribute, owner: ValueType) -> bool:
         """Check a member of a value; return whether there is anything to report."""
-        called = id(node) in self._called
-        result = self._check_member(owner, node.attr, called=called)
+        call = self._called.get(id(node))
+        shape = call_shape(call) if call is not None else None
+        result = self._check_member(owner, node.attr, shape)
         if result is not None:
             self._report(node, *result, (node.end_col_offset or 0) - len(node.attr))
         return result is not None
 
     def _check_member(
-        self, owner: ValueType, name: str, *, called: bool
+        self, owner: ValueType, name: str, call: PassedArguments | None
     ) -> tuple[str, Answer] | None:
         """Return a member's path and the answer to it; None where there is nothing to report."""
+        called = call is not None
         if isinstance(owner, LocalType):
             # What the code's own class has not, a type checker tells.
             base = self._values.classes.inherited_from(owner, name)
@@ -328,7 +335,7 @@ class _Checker:
         path, package = f"{owner.path}.{name}", owner.package
         if package.symbol(path) is not None:
             return path, self._names.look_up(path)
-        near = self._names.suggest(package, owner.path, name, called=called)
+        near = self._names.suggest(package, owner.path, name, call=call)
         is_missing = (
             owner.certainly_lacks(name)
             and (
@@ -341,7 +348,7 @@ class _Checker:
         )
         if not is_missing:
             return path, Answer("not_checked", package=package)
-        near = near or self._names.offer(package, owner.path, name, called=called)
+        near = near or self._names.offer(package, owner.path, name, call)
         message = absent(package, "class", owner.path, name, near)
         return path, Answer(
             "unknown", message=message, suggestions=near, looked_in=owner.path, package=package

@@ -48,7 +48,12 @@ from docstow.languages.shared.findings import (
     nearest,
     sort_findings,
 )
-from docstow.languages.shared.lookup import Installed, absent, mismatch_of_all
+from docstow.languages.shared.lookup import (
+    Installed,
+    PassedArguments,
+    absent,
+    mismatch_of_all,
+)
 from docstow.languages.shared.surface import Openness
 
 if TYPE_CHECKING:
@@ -177,7 +182,7 @@ class _Judge:
     # -- members -----------------------------------------------------------------------------
 
     def _member(self, claim: MemberClaim, owners: Sequence[Owner]) -> Finding | None:
-        called = self._is_called(claim.node)
+        call = self._call_of(claim.node)
         title = claim.title or "what is called"
         open_ended = self._report(claim.node, claim.name, f"{title}.{claim.name}", "not_checked")
         if not owners:
@@ -185,18 +190,23 @@ class _Judge:
         first: Finding | None = None
         for each in owners:
             if isinstance(each.kind, LocalType):
-                made = self._local(claim, each.kind, called=called)
+                made = self._local(claim, each.kind, called=call is not None)
             else:
-                made = self._of_package(claim, each.kind, typed=each.typed, called=called)
+                made = self._of_package(claim, each.kind, call, typed=each.typed)
             if made is None:
                 return open_ended
             first = first or made
         return first
 
     def _of_package(
-        self, claim: MemberClaim, kind: PackageType, *, typed: bool, called: bool
+        self,
+        claim: MemberClaim,
+        kind: PackageType,
+        call: PassedArguments | None,
+        *,
+        typed: bool,
     ) -> Finding | None:
-        name, package = claim.name, kind.package
+        name, package, called = claim.name, kind.package, call is not None
         if not kind.certainly_lacks(name) or kind.path.startswith(_BUILDING):
             return None
         if is_told(kind, name):
@@ -205,7 +215,7 @@ class _Judge:
             return None
         if self._own.values.classes.subclass_has(kind, name):
             return None
-        near = self._names.suggest(package, kind.path, name, called=called)
+        near = self._names.suggest(package, kind.path, name, call=call)
         if not claim.title:
             # It answers for any name, of which those of two words are hardly data.
             surface = package.surface
@@ -217,7 +227,7 @@ class _Judge:
             is_certain = is_unheard_of(kind, name, called=called)
         if not is_certain and not is_conclusive(kind.openness(name), name, near, called=called):
             return None
-        near = near or self._names.offer(package, kind.path, name, called=called)
+        near = near or self._names.offer(package, kind.path, name, call)
         return self._report(
             claim.node,
             name,
@@ -289,8 +299,10 @@ class _Judge:
             path=claim.module,
         )
 
-    def _is_called(self, node: ast.Attribute) -> bool:
-        return any(isinstance(each, ast.Call) and each.func is node for each in self._own.scopes)
+    def _call_of(self, node: ast.Attribute) -> PassedArguments | None:
+        """Return what a member is called with; None where it is not called."""
+        calls = (each for each in self._own.scopes if isinstance(each, ast.Call))
+        return next((call_shape(each) for each in calls if each.func is node), None)
 
     # -- arguments ---------------------------------------------------------------------------
 
@@ -319,7 +331,7 @@ class _Judge:
         taken = [each for each in names if each.isidentifier()]
         if keyword and not taken and wrong is None:
             return None  # A class with several constructors, of which ty has seen the wrong one.
-        near = nearest(keyword, taken, shaped=False, filled=True) if keyword else ()
+        near = nearest(keyword, taken, shaped=False, filled=True, owner=title) if keyword else ()
         if keyword:
             reason = f"has no parameter {keyword}; it takes {', '.join(taken) or 'none'}"
         return self._report(

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from docstow.languages.rust.check.crate_items import FUNCTIONS, Found
 from docstow.languages.rust.check.expressions import Expressions, item_of
+from docstow.languages.rust.check.fitting import Call, count_arguments
 from docstow.languages.rust.check.paths import MISSPELT, Answer, Paths
 from docstow.languages.rust.check.report import Report
 from docstow.languages.rust.check.resolver import Resolver
@@ -51,10 +52,7 @@ class Calls:
         arguments = node.child_by_field_name("arguments")
         if function is None or arguments is None or node.has_error:
             return
-        given = sum(
-            "comment" not in each.type and each.type != "attribute_item"
-            for each in arguments.named_children
-        )
+        given = count_arguments(arguments)
         if function.type == "generic_function":
             function = function.child_by_field_name("function") or function
         if function.type == "field_expression":
@@ -105,7 +103,7 @@ class Calls:
         else:
             answer = Answer("not_checked", names=item.names)
             if self._absent(owner, item, name):
-                unknown = self._unknown(item, name, whole)
+                unknown = self._unknown(item, name, whole, given)
                 # Statements alone may lack the import of a trait that extends a common type.
                 doubt = is_standard(item.path) and not self._resolver.complete
                 answer = answer if doubt and not unknown.suggestions else unknown
@@ -122,7 +120,7 @@ class Calls:
             self._report.add(field, whole, self._paths.look_up(tuple(whole.split("::"))))
             self._arity(found[0], given, field, by_path=False)
         elif not self._resolver.may_bring(name) and self._paths.members.trait_lacks(item, name):
-            unknown = self._unknown(item, name, whole)
+            unknown = self._unknown(item, name, whole, given)
             near = unknown.suggestions[0].rpartition("::")[2] if unknown.suggestions else ""
             # Code without any import may lack that of a trait that extends iterators.
             if self._resolver.imports_some or name_similarity(name, near) >= MISSPELT:
@@ -166,9 +164,10 @@ class Calls:
         pointer = self._paths.look_up(tuple(owner.through.split("::"))).found
         return not any(each.names.find(f"{each.path}::{name}") for each in pointer)
 
-    def _unknown(self, item: Found, name: str, whole: str) -> Answer:
+    def _unknown(self, item: Found, name: str, whole: str, given: int) -> Answer:
         may = self._paths.may_explain()
-        near = self._paths.members.suggest(item, name, most=_MOST_LOOKED) if may else ()
+        members, call = self._paths.members, Call(given)
+        near = members.suggest(item, name, most=_MOST_LOOKED, call=call) if may else ()
         suggestions = tuple(each for each in near if self._is_method(each))[:MOST]
         message = self._paths.explain(item, name, whole, suggestions)
         return Answer("unknown", (), message, suggestions, item.names, item.path)

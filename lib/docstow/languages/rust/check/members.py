@@ -8,6 +8,7 @@ from functools import lru_cache
 from docstow.index.signatures.parser import parse_declaration
 from docstow.index.signatures.syntax import BadSignature, Kind
 from docstow.languages.rust.check.crate_items import TYPES, CrateNames, Crates, Found, standard
+from docstow.languages.rust.check.fitting import Call
 from docstow.languages.rust.check.std import (
     ARRAY,
     PRELUDE,
@@ -150,28 +151,52 @@ class Members:
                     return False
         return True
 
-    def suggest(self, owner: Found, name: str, *, most: int = MOST) -> tuple[str, ...]:
-        """Return paths of the members of a type that come near a name."""
+    def suggest(
+        self, owner: Found, name: str, *, most: int = MOST, call: Call | None = None
+    ) -> tuple[str, ...]:
+        """Return paths of the members of a type that come near a name.
+
+        Args:
+            owner: the type.
+            name: that it has not.
+            most: how many at most.
+            call: how it is called, if it is.
+        """
         own: list[str] = []
         others: list[str] = []
         told: dict[str, str] = {}
+        there: dict[str, Found] = {}
         for each in self._deref_chain(owner):
             if each is not None:
                 members = each.names.members(each.path)
                 own += [member.path for member in members if member.recommended]
                 told |= {member.path: member.summary for member in members}
+                there |= {member.path: member for member in members}
                 own += each.names.aliases_below(each.path)
                 for trait in each.names.traits(each.path):
                     brought = self._members_of(trait, each.names)
                     own += [member.path for member in brought if member.recommended]
                     told |= {member.path: member.summary for member in brought}
+                    there |= {member.path: member for member in brought}
                 traits = {path.rpartition("::")[2] for path in each.names.traits(each.path)}
                 if "Iterator" in traits:
                     members = standard().members("std::iter::Iterator")
                     others += [member.path for member in members if member.recommended]
         # What is not imported may bring any name to a type of Rust's own.
         few = not is_standard(owner.path)
-        return nearest(name, [*own, *others], summaries=told, most=most, filled=few)
+
+        def fits(path: str) -> float:
+            return call.fits(there[path]) if call is not None and path in there else 0.0
+
+        return nearest(
+            name,
+            [*own, *others],
+            summaries=told,
+            most=most,
+            filled=few,
+            owner=owner.path,
+            fits=fits,
+        )
 
     def _members_of(self, trait: str, names: CrateNames) -> list[Found]:
         """Return the methods of a crate's trait, which somebody may import."""

@@ -15,6 +15,7 @@ from docstow.languages.rust.check.crate_items import (
     Found,
     standard,
 )
+from docstow.languages.rust.check.fitting import Call
 from docstow.languages.rust.check.members import Members
 from docstow.languages.rust.check.scope import Segments
 from docstow.languages.rust.check.std import STANDARD, is_standard, standard_types
@@ -169,6 +170,19 @@ class Paths:
         whole = "::".join((owner.path, *path[end:]))
         message = self.explain(owner, name, whole, suggestions)
         return Answer("unknown", (), message, suggestions, names, owner.path)
+
+    def suited(self, answer: Answer, path: Segments, call: Call) -> Answer:
+        """Return an answer of an absent member of a type, with what can be called so first."""
+        names, name = answer.names, path[-1]
+        found = names.find(answer.looked_in) if names is not None else ()
+        types = [each for each in found if each.kind in TYPES]
+        if not types or answer.looked_in.rpartition("::")[2] != path[-2]:
+            return answer
+        near = self.members.suggest(types[0], name, call=call)
+        if near == answer.suggestions:
+            return answer
+        message = self.explain(types[0], name, f"{types[0].path}::{name}", near)
+        return replace(answer, suggestions=near, message=message)
 
     def _suggest(self, owner: Found, path: Segments, end: int) -> tuple[str, ...]:
         """Return suggestions for a path of which only a part is there."""

@@ -128,6 +128,7 @@ class _Checker:
         at = node.start_point
         if answer.status in PROBLEMS and at.row in self._silenced:
             answer = Answer("not_checked", answer.symbol, package=answer.package)
+        answer = self._names.explain(answer)
         self._findings.append(answer.finding(name, at.row + 1, at.column + 1))
 
     def _look_up(self, name: Name) -> Answer | None:

@@ -41,6 +41,7 @@ from docstow.languages.typescript.check.syntax import (
     without_key,
 )
 from docstow.languages.typescript.compiler_release import ENGINE
+from docstow.languages.typescript.files import name_types, split_specifier
 from docstow.languages.typescript.unresolved import Unresolved, lacks_base
 
 if TYPE_CHECKING:
@@ -566,8 +567,11 @@ class _Judge:
 
     def _is_found(self, specifier: str) -> bool:
         """Return whether a specifier leads to a package, or to Node's modules and their types."""
-        wanted = "node:fs" if self._resolver.is_standard(specifier) else specifier
-        return self._resolver.package_for(wanted) is not None
+        if self._resolver.is_standard(specifier):
+            return self._resolver.package_for("node:fs") is not None
+        # There may be a package of its types alone.
+        wanted = (specifier, name_types(split_specifier(specifier)[0]))
+        return any(self._resolver.package_for(each) is not None for each in wanted)
 
     def _version_at(self, folder: Path) -> str:
         """Return the version of the package in a folder: a project may have several."""

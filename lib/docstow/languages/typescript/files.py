@@ -358,6 +358,11 @@ def split_specifier(specifier: str) -> tuple[str, str]:
     return found[1], f".{found[2]}" if found[2] else "."
 
 
+def name_types(package: str) -> str:
+    """Return the package that has the types of one that declares none itself."""
+    return f"@types/{package.removeprefix('@').replace('/', '__')}"
+
+
 def _join(base: Path, path: str) -> Path | None:
     """Join a relative path lexically; None where it leads above the root."""
     parts = list(base.parts)

@@ -8,7 +8,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from docstow.languages.typescript import package_json
-from docstow.languages.typescript.files import Folder, PackageFiles, SourceFile, split_specifier
+from docstow.languages.typescript.files import (
+    Folder,
+    PackageFiles,
+    SourceFile,
+    name_types,
+    split_specifier,
+)
 from docstow.languages.typescript.source.declarations import Detail, read_declaration
 from docstow.languages.typescript.source.model import Declaration, Member, Reference, Scope, Type
 
@@ -211,7 +217,7 @@ class NameResolver:
         return sorted(dict.fromkeys(names), key=lambda name: ":" not in name)
 
     def _definitely_typed(self, folder: Folder) -> Folder | None:
-        name = "@types/" + folder.name.removeprefix("@").replace("/", "__")
+        name = name_types(folder.name)
         return self.files.find(name, folder.root.parent) or self._find(name)
 
     def resolve_module(self, specifier: str, file: SourceFile) -> Namespace | None:
@@ -244,9 +250,7 @@ class NameResolver:
         else:
             folder = self.files.find(name, file.path.parent) or self._find(name)
         if folder is None:
-            folder = self.files.find(
-                f"@types/{name.lstrip('@').replace('/', '__')}", file.path.parent
-            )
+            folder = self.files.find(name_types(name), file.path.parent)
         return self.resolve_entry(folder, subpath, conditions) if folder else None
 
     def resolve_ambient(self, folder: Folder, specifier: str) -> Namespace | None:

@@ -24,7 +24,7 @@ class Counted(np.ndarray[Any, np.dtype[np.float32]]):
     """A matrix that counts the rows that are multiplied with something."""
 
     def __matmul__(self, other: Any) -> Any:
-        ASKED["rows"] += len(self)
+        ASKED["rows"] += len(self) if self.ndim > 1 else 1
         return np.asarray(self) @ other
 
 

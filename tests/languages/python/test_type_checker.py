@@ -35,6 +35,85 @@ class Own(Sized):
         return self.ties
 """
 
+#: Values that ty takes for others than they are.
+TAKEN_FOR_OTHERS = {
+    "items that another type is put in for": """
+class A:
+    SIZES = {'x': {'a': 1, 'b': (1, 2)}}
+    def __init__(self):
+        self._size = self.SIZES['x'].copy()
+        self._size.update({'c': {'d': 1}})
+        self._size['c'].update({'e': 2})
+""",
+    "a parameter that is bound anew": """
+def f(rows: set[int]):
+    rows = list(rows)
+    rows.sort()
+""",
+    "vars of what may be a class": """
+from absent import Base
+class A(Base):
+    def fill(self, **options):
+        vars(self).update(options)
+""",
+    "keywords that are not seen": """
+import subprocess
+def f(command, **options):
+    process = subprocess.Popen(command, **options)
+    return process.communicate()[0].decode()
+""",
+    "a method without self": """
+class Runner:
+    def map(data, function):
+        return data.map(function, skip=True)
+""",
+    "a method that a subclass overrides": """
+class A:
+    def use(self, name=None): ...
+    def start(self):
+        self.use('a', force=True)
+class B(A):
+    def use(self, name=None, force=False): ...
+""",
+    "slots": """
+class Outer:
+    class Step:
+        __slots__ = ('kept', 'number')
+        def __init__(self, kept):
+            self.kept = kept
+    class Insertion(Step):
+        def run(self):
+            return self.kept.get(1)
+""",
+    "what only a constructor takes": """
+import dataclasses
+@dataclasses.dataclass
+class A:
+    held: dataclasses.InitVar[str] = dataclasses.field(hash=False)
+    def __post_init__(self, held):
+        self.held = open(held)
+    def read(self):
+        self.held.readline()
+        self.held.absent()
+""",
+    "an instance of another class": """
+import atoll
+atoll.Sail(1, cloth='jib')
+atoll.Sail(cloth='jib')
+""",
+    "items by their keys": """
+import harbour
+hold = harbour.Hold()
+hold['wet'].tap()
+""",
+    "what builds packages": """
+import distutils.core  # type: ignore
+class Own(distutils.core.Distribution): ...  # type: ignore
+def f(attrs):
+    Own(attrs).parse_config_files(ignore_option_errors=True)
+""",
+}
+
 MADE = "import lagoon\n@lagoon.define\nclass P:\n    x: int = lagoon.field()\n    _y: int = 0\n"
 
 #: A package with types, and one whose names come about in ways that no stub tells.
@@ -61,6 +140,19 @@ class Berth(Generic[T]):
     held: T
     @property
     def ships(self) -> list[T]: ...
+
+class Crate:
+    def open(self) -> None: ...
+
+class Barrel:
+    def tap(self) -> None: ...
+
+class Hold:
+    @overload
+    def __getitem__(self, key: Literal["dry"]) -> Crate: ...
+    @overload
+    def __getitem__(self, key: Literal["wet"]) -> Barrel: ...
+    def __getitem__(self, key): ...
 
 @overload
 def call(name: str) -> Ship: ...
@@ -127,6 +219,21 @@ class Either:
             return other
         return _parts.from_text("either")
     def choose(self): ...
+
+class Sail:
+    def __new__(cls, *args, **kwargs):
+        if cls is Sail:
+            return super().__new__(_Canvas)
+        return super().__new__(cls)
+    def __init__(self, area, mast): ...
+
+class _Canvas(Sail):
+    def __init__(self, area=1, cloth=None): ...
+
+class Keel:
+    def __new__(cls, *args, **kwargs):
+        return super().__new__(cls)
+    def __init__(self, depth=1): ...
 
 class Client:
     @classmethod
@@ -254,6 +361,14 @@ class Slow:
     def push(self): ...
 """,
     },
+    "types-distutils": {
+        "distutils-stubs/__init__.pyi": "",
+        "distutils-stubs/core.pyi": """
+class Distribution:
+    def __init__(self, attrs=None): ...
+    def parse_config_files(self, filenames=None): ...
+""",
+    },
     "reef": {
         "reef/__init__.py": """
 class Query:
@@ -332,6 +447,8 @@ def verify(opened: Runtime) -> Verify:
         ("import atoll\natoll.Deep().rope().knot()", "Rope.knot", None),
         ("import atoll\natoll.Either().chooses()", "Either.chooses", "choose"),
         ("import atoll\nd = atoll.Deep()\nprint(d.fathoms)", "Deep.fathoms", None),
+        ("import atoll\natoll.Keel(depths=1)", "Keel(depths=)", "depth"),
+        ("hold = harbour.Hold()\nhold['wet'].tip()", "Barrel.tip", "tap"),
         ("import atoll\natoll.from_env(a=1).pings()", "Client.pings", "ping"),
         ("import delta\nwith delta.Client().open() as s:\n    s.upload()", "Session.upload", None),
         ("import delta\ndelta.Client().purge()", "Client.purge", None),
@@ -358,7 +475,7 @@ def test_what_is_wrong_is_found_with_its_place_and_owner(
     line = f"import harbour\n{code}".split("\n")[found["line"] - 1]
     word = name.removesuffix("=)").split("(")[-1].split(".")[-1]
     is_call = name.endswith(")")
-    starts = ("harbour", "C(") if is_call else (word, "from ")
+    starts = ("harbour", "atoll", "C(") if is_call else (word, "from ")
     assert line[found["column"] - 1 :].startswith(starts), found
 
 
@@ -396,6 +513,7 @@ def test_what_is_wrong_is_found_with_its_place_and_owner(
         "import delta\nclass C(delta.Client):\n    def __init__(self, a): ...\nC(a=1)",
         "from delta import Session\nSession().put(1)",
         FILLED,
+        *(pytest.param(code, id=cause) for cause, code in TAKEN_FOR_OTHERS.items()),
     ],
 )
 def test_what_is_not_certain_is_no_finding(verify: Verify, code: str) -> None:

@@ -308,7 +308,8 @@ def _constructor_parameters(view: DefinitionView, depth: int) -> tuple[Parameter
 def _constructor(lineage: Lineage) -> DefinitionView | None:
     """Return the ``__init__`` or ``__new__`` of a class; None where it has both or several.
 
-    A ``__new__`` that takes anything leaves what is passed to ``__init__``.
+    A ``__new__`` that takes anything and makes an instance of its own class leaves what is passed
+    to ``__init__``.
     """
     found = [
         (owner, name, owner.definition.body.names[name])
@@ -317,7 +318,7 @@ def _constructor(lineage: Lineage) -> DefinitionView | None:
         if owner.definition.body and name in owner.definition.body.names
     ]
     if any(name == "__init__" for _, name, _ in found):
-        found = [each for each in found if each[1] == "__init__" or not _takes_anything(each[2])]
+        found = [each for each in found if each[1] == "__init__" or not _leaves_all(*each)]
     bodies = (each.definition.body for each in lineage.classes)
     # A call of an enumeration looks a member up, or makes another: its metaclass takes it.
     is_enum = any(each is not None and "Enum" in each.metaclass for each in bodies)
@@ -329,10 +330,15 @@ def _constructor(lineage: Lineage) -> DefinitionView | None:
     return replace(member_view(owner, ways[0]), is_ambiguous=False)
 
 
-def _takes_anything(ways: tuple[Definition, ...]) -> bool:
-    """Return whether a ``__new__`` has no parameters but its class, ``*args`` and ``**kwargs``."""
+def _leaves_all(owner: DefinitionView, name: str, ways: tuple[Definition, ...]) -> bool:
+    """Return whether a ``__new__`` passes its class's own instance, and all else, on.
+
+    It has no parameters but its class, ``*args`` and ``**kwargs``.
+    """
     kinds = [each.kind for each in ways[0].parameters or ()] if len(ways) == 1 else []
-    return kinds[1:] == ["var_positional", "var_keyword"]
+    returned = _RETURNED_NAME.search(ways[0].signature)
+    is_own = returned is not None and returned[1] in {"Self", owner.definition.name}
+    return name == "__new__" and is_own and kinds[1:] == ["var_positional", "var_keyword"]
 
 
 def _generated_constructor(

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from docstow.languages.python.check.annotations import PackageType
 from docstow.languages.python.surface import STANDARD, PythonSurface
 from docstow.languages.shared.likeness import name_similarity
+from docstow.languages.shared.lookup import Installed
 from docstow.languages.shared.surface import Openness
 
 #: How similar, of 100, the nearest known name of a class must be before a missing one that is read
@@ -26,6 +27,22 @@ def subclass_may_have(owner: PackageType, name: str) -> bool:
     if not isinstance(surface, PythonSurface):
         return False
     return any(surface.subclass_may_have(each, name) for each in owner.paths)
+
+
+def subclass_may_take(owner: PackageType, method: str, keyword: str) -> bool:
+    """Return whether a subclass in the package has a method with a keyword."""
+    surface = owner.package.surface
+    return isinstance(surface, PythonSurface) and any(
+        surface.subclass_may_take(each, method, keyword) for each in owner.paths
+    )
+
+
+def may_make_another(package: Installed, path: str) -> bool:
+    """Return whether the ``__new__`` of a class takes anything, and may make another's instance."""
+    new = package.surface.symbol(f"{path}.__new__")
+    kinds = [each.kind for each in (new.parameters or ()) if each.name != "cls"] if new else []
+    is_any = kinds == ["var_positional", "var_keyword"]
+    return new is not None and is_any and not new.signature.endswith("-> Self")
 
 
 def is_told(owner: PackageType, name: str) -> bool:

@@ -318,7 +318,12 @@ class LocalClasses:
 
     def attribute(self, own: LocalType, name: str, depth: int) -> ValueType | None:
         """Return the type of an attribute that is no method."""
-        statements = self.body_names(own.node).get(name, [])
+        # Slots are declared so, and get their values from methods.
+        statements = [
+            each
+            for each in self.body_names(own.node).get(name, [])
+            if not isinstance(each, ast.Assign) or name in map(dotted, each.targets)
+        ]
         if statements:
             return self._declared(own, statements[0], depth) if len(statements) == 1 else None
         if assigned := self._instance_assignments(own.node).get(name):
@@ -347,6 +352,8 @@ class LocalClasses:
                 return self._values.return_type(statement, scope, own)
             case ast.AnnAssign(annotation=annotation):
                 value = self._values.read_annotation(annotation, scope, own)
+                if isinstance(value, PackageType) and value.path == "dataclasses.InitVar":
+                    return None  # It is passed to ``__post_init__``, which may keep another.
                 if isinstance(value, PackageType) and value.path.endswith(".Mapped"):
                     # An instance has what the descriptor holds.
                     held = value.arguments[0] if value.arguments else None

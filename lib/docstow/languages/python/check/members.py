@@ -16,10 +16,10 @@ from docstow.languages.python.check.annotations import (
     without_none,
 )
 from docstow.languages.python.check.bodies import Bodies
+from docstow.languages.python.check.overloads import agree, matching_overloads, may_take_key
 from docstow.languages.python.check.passed import NOTHING_PASSED, Passed, call_shape
 from docstow.languages.python.source.functions import (
     makes_own_instance,
-    parameters,
 )
 from docstow.languages.python.source.syntax import (
     Function,
@@ -29,7 +29,7 @@ from docstow.languages.python.source.syntax import (
     positional,
 )
 from docstow.languages.python.surface import PythonSurface
-from docstow.languages.shared.lookup import Installed, PassedArguments, mismatch
+from docstow.languages.shared.lookup import Installed
 from docstow.languages.shared.surface import Openness, Symbol
 
 #: A call of one of these makes an instance of another class, or one with further names.
@@ -182,7 +182,10 @@ class Members:
         home = (symbol.target or symbol.path).rpartition(".")[0]
         if not headers or home != (own.target or instance.path):
             return ()
-        header = _matching_overloads(headers, passed.shape, receives=True)[0]
+        shape = passed.shape
+        header, *others = matching_overloads(headers, shape, receives=True)
+        if others and (shape.open_positional or shape.open_keywords):
+            return ()  # Arguments that are not seen choose among them.
         context = self.annotations.context(home, instance.package, instance, module=symbol.module)
         receiver = next(iter(positional(header)), None)
         if receiver is not None and receiver.annotation is not None:
@@ -321,7 +324,9 @@ class Members:
         symbol = self.symbol(value, "__getitem__")
         if symbol is None or symbol.kind != "method":
             return None
-        headers = function_headers(symbol.signature)[:1]
+        headers = [e for e in function_headers(symbol.signature) if may_take_key(e, index)][:1]
+        if not headers:
+            return None
         return self._infer_returned(symbol, value.package, value, NOTHING_PASSED, headers=headers)
 
     # -- what functions return -----------------------------------------------------------------
@@ -365,7 +370,7 @@ class Members:
             # The implementation behind the overloads is not what callers see.
             written = written[:-1]
         receives = not unbound and (symbol.kind != "function" or _is_bound(written))
-        fit = _matching_overloads(written, passed.shape, receives=receives, unbound=unbound)
+        fit = matching_overloads(written, passed.shape, receives=receives, unbound=unbound)
         context = self._member_context(symbol, package, receiver)
         if len(written) == 1 and written[0].returns is None:
             return self.wrap_result(
@@ -374,7 +379,7 @@ class Members:
         if len(fit) > 1:
             fit = [each for each in fit if self._accepts(each, context, passed, receives)] or fit
             # Of overloads that no argument tells apart, the first applies.
-            if not unbound and _agree(fit, passed.shape, receives=receives):
+            if not unbound and agree(fit, passed.shape, receives=receives):
                 fit = fit[:1]
         return without_none(join(self._result(each, context, passed) for each in headers or fit))
 
@@ -474,36 +479,3 @@ def _is_bound(written: Sequence[Function]) -> bool:
     """Return whether functions are methods of an object of their module: ``rand = _rand.rand``."""
     firsts = {next((each.arg for each in positional(header)), "") for header in written}
     return firsts == {"self"}
-
-
-def _matching_overloads(
-    headers: Sequence[Function], shape: PassedArguments, *, receives: bool, unbound: bool = False
-) -> Sequence[Function]:
-    """Return the overloads that take a call; all of them where none seems to."""
-    if len(headers) < 2:
-        return headers
-    fit = []
-    for header in headers:
-        takes = parameters(header.args)
-        is_static = any(ast.unparse(each) == "staticmethod" for each in header.decorator_list)
-        takes = takes[1:] if receives and not is_static else takes
-        if mismatch(takes, shape, unbound=unbound) is None:
-            fit.append(header)
-    return fit or headers
-
-
-def _agree(headers: Sequence[Function], shape: PassedArguments, *, receives: bool) -> bool:
-    """Return whether overloads annotate all that a call passes the same."""
-    if shape.open_positional or shape.open_keywords:
-        return False
-    annotations = set()
-    for header in headers:
-        plain = positional(header)[receives:]
-        by_name = {each.arg: each for each in (*plain, *header.args.kwonlyargs)}
-        taken = [*plain[: shape.positional], *(by_name.get(each) for each in shape.keywords)]
-        annotations.add(
-            tuple(
-                ast.unparse(each.annotation) if each and each.annotation else "" for each in taken
-            )
-        )
-    return len(annotations) == 1

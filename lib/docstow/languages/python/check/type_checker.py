@@ -23,8 +23,11 @@ from docstow.languages.python.check.certainty import (
     is_conclusive,
     is_told,
     is_unheard_of,
+    may_make_another,
     subclass_may_have,
+    subclass_may_take,
 )
+from docstow.languages.python.check.doubts import Doubts
 from docstow.languages.python.check.owners import Owner, Owners
 from docstow.languages.python.check.parse import Defined, parse
 from docstow.languages.python.check.passed import call_shape
@@ -37,6 +40,8 @@ from docstow.languages.python.check.type_claims import (
     claims,
 )
 from docstow.languages.python.checker_release import ENGINE
+from docstow.languages.python.source.functions import parameters
+from docstow.languages.python.source.syntax import Function
 from docstow.languages.python.surface import PythonSurface
 from docstow.languages.shared.engines import Engines, Workplace
 from docstow.languages.shared.findings import (
@@ -94,9 +99,8 @@ def judge(engines: Engines, code: str, resolver: Resolver, scans: Sequence[Scan]
         server.begin(_FILE, "python", parsed.text)
         own = check(code, parsed, resolver)
         said = server.judged()
-        judged = _Judge(own, Owners(own, roots, _FILE)).findings(
-            server, [*claims(said, own.parsed.tree)]
-        )
+        judging = _Judge(own, Owners(own, roots, _FILE), Doubts(own, said))
+        judged = judging.findings(server, [*claims(said, own.parsed.tree)])
     return replace(own.verdict, findings=_joined(own.verdict.findings, judged))
 
 
@@ -135,14 +139,15 @@ def _workplace(scans: Sequence[Scan], roots: Mapping[Path, Boundary]) -> Workpla
 class _Judge:
     """Takes, lowers or drops what is claimed."""
 
-    def __init__(self, own: Checked, owners: Owners) -> None:
+    def __init__(self, own: Checked, owners: Owners, doubts: Doubts) -> None:
         self._own = own
         self._owners = owners
+        self._doubts = doubts
         self._names = own.names
 
     def findings(self, server: LanguageServer, claimed: Sequence[Claim]) -> list[Finding]:
         """Return the findings that claims make."""
-        claimed = [each for each in claimed if not self._is_guarded(each)]
+        claimed = [each for each in claimed if not self._doubts.is_guarded(each)]
         signatures = {
             id(each): server.signatures(each.said.line, each.said.start)
             for each in claimed
@@ -168,24 +173,13 @@ class _Judge:
             return self._argument(claim, owners, signatures)
         return self._choice(claim)
 
-    def _is_guarded(self, claim: Claim) -> bool:
-        """Return whether a place is not judged, or rests on what could not be read."""
-        if (claim.said.line, claim.said.start) in self._own.guarded:
-            return True
-        node: ast.AST = claim.node
-        while isinstance(node, ast.Attribute | ast.Call | ast.Subscript):
-            if isinstance(node, ast.Attribute) and node.attr in self._own.patched:
-                return True
-            node = node.func if isinstance(node, ast.Call) else node.value
-        return isinstance(node, ast.Name) and node.id in self._own.parsed.lost
-
     # -- members -----------------------------------------------------------------------------
 
     def _member(self, claim: MemberClaim, owners: Sequence[Owner]) -> Finding | None:
         call = self._call_of(claim.node)
         title = claim.title or "what is called"
         open_ended = self._report(claim.node, claim.name, f"{title}.{claim.name}", "not_checked")
-        if not owners:
+        if not owners or self._doubts.has(claim.node):
             return open_ended
         first: Finding | None = None
         for each in owners:
@@ -207,7 +201,7 @@ class _Judge:
         typed: bool,
     ) -> Finding | None:
         name, package, called = claim.name, kind.package, call is not None
-        if not kind.certainly_lacks(name) or kind.path.startswith(_BUILDING):
+        if not kind.certainly_lacks(name) or self._is_building(kind):
             return None
         if is_told(kind, name):
             return None
@@ -249,7 +243,7 @@ class _Judge:
         )
         if not is_certain or name.startswith("_") or _MIXED in title.lower():
             return None
-        if self._is_in_text(name) or any(each.path.startswith(_BUILDING) for each in bases):
+        if self._is_in_text(name) or self._is_building(kind):
             return None
         near = self._names.suggest_own(title, name, lambda: classes.member_names(kind))
         if claim.title.startswith("Self@") and (classes.has_subclasses(kind) or not bases):
@@ -309,10 +303,14 @@ class _Judge:
     def _argument(
         self, claim: ArgumentClaim, owners: Sequence[Owner], signatures: Sequence[Sequence[str]]
     ) -> Finding | None:
-        if self._is_local_class(claim.node):
+        if self._is_local_class(claim.node) or self._doubts.has(claim.node.func):
+            return None
+        if any(self._is_building(each.kind) for each in owners):
             return None
         path, package = self._callee(claim.node, owners)
         symbol = package.symbol(path) if package is not None else None
+        if package is not None and may_make_another(package, path):
+            return None
         wrong = self._mismatch(claim, symbol)
         keyword, reason = claim.keyword, claim.reason
         names = list(dict.fromkeys(each for one in signatures for each in one))
@@ -321,7 +319,7 @@ class _Judge:
             if not unknown or not names or any(each.startswith("**") for each in names):
                 return None
             keyword = unknown[0]
-        if keyword and any(_is_taken_below(each.kind, claim.node, keyword) for each in owners):
+        if keyword and self._is_taken_elsewhere(claim.node, keyword, owners, package):
             return None
         if wrong is False or (
             claim.reason and not wrong and not self._is_typed(claim.node, package)
@@ -344,6 +342,30 @@ class _Judge:
             package=package,
             path=path,
         )
+
+    def _is_building(self, kind: PackageType | LocalType) -> bool:
+        """Return whether a class extends Python's own building of packages."""
+        if isinstance(kind, PackageType):
+            return kind.path.startswith(_BUILDING)
+        values = self._own.values
+        paths = (values.import_path(each, kind.scope) or "" for each in kind.node.bases)
+        return any(each.startswith(_BUILDING) for each in paths) or any(
+            map(self._is_building, values.classes.bases(kind) or ())
+        )
+
+    def _is_taken_elsewhere(
+        self, node: ast.Call, keyword: str, owners: Sequence[Owner], package: Installed | None
+    ) -> bool:
+        """Return whether the method has the keyword in a subclass, or in another of the code."""
+        name = node.func.attr if isinstance(node.func, ast.Attribute) else ""
+        kinds = (each.kind for each in owners if isinstance(each.kind, PackageType))
+        if name and any(subclass_may_take(each, name, keyword) for each in kinds):
+            return True
+        if package is not None:
+            return False
+        methods = (each for each in self._own.scopes if isinstance(each, Function))
+        same = (parameters(each.args) for each in methods if each.name == name)
+        return any(each.name == keyword for one in same for each in one)
 
     def _is_typed(self, node: ast.Call, package: Installed | None) -> bool:
         """Return whether the parameters of what is called are as they are written."""
@@ -429,16 +451,6 @@ class _Judge:
             version=package.version if package is not None else "",
             engine=str(ENGINE.name),
         )
-
-
-def _is_taken_below(kind: PackageType | LocalType, node: ast.Call, keyword: str) -> bool:
-    """Return whether a subclass in the package has the method with the keyword."""
-    if not isinstance(kind, PackageType) or not isinstance(node.func, ast.Attribute):
-        return False
-    surface = kind.package.surface
-    return isinstance(surface, PythonSurface) and any(
-        surface.subclass_may_take(each, node.func.attr, keyword) for each in kind.paths
-    )
 
 
 def _receiver(claim: Claim) -> Iterator[tuple[ast.expr, str]]:

@@ -1,0 +1,135 @@
+"""Where a type checker takes a value for what it need not be.
+
+What it says of the value's members and methods is then no evidence of what is absent.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from docstow.languages.python.check.parse import Assigned, PlainParameter, Scope
+from docstow.languages.python.check.passed import call_shape
+from docstow.languages.python.source.syntax import Function, positional
+
+if TYPE_CHECKING:
+    from docstow.languages.python.check import Checked
+    from docstow.languages.python.check.type_claims import Claim
+    from docstow.languages.shared.language_server import Diagnostic
+
+#: Methods that put into a collection what they are given.
+_FILLING = frozenset({"update", "setdefault", "append", "extend", "insert", "add"})
+#: What it says where the code puts something else there than the type that it takes a place for.
+_REFUSED = {
+    "invalid-assignment": ast.expr,
+    "invalid-argument-type": ast.Call,
+    "no-matching-overload": ast.Call,
+}
+#: ``x: Ship = None`` says of ``x`` what the annotation says.
+_NOTHING = "Object of type `None`"
+#: Of these the type turns on whether a value is a class.
+_BY_KIND = frozenset({"builtins.vars"})
+#: Names that are followed one from another.
+_DEEPEST = 10
+
+
+class Doubts:
+    """The doubts of one piece of code.
+
+    Args:
+        own: what our reader knows of the code.
+        said: all that the type checker says of it.
+    """
+
+    def __init__(self, own: Checked, said: Sequence[Diagnostic]) -> None:
+        self._own = own
+        lines: dict[int, list[type[ast.expr]]] = {}
+        for each in said:
+            if each.code in _REFUSED and not each.message.startswith(_NOTHING):
+                lines.setdefault(each.line + 1, []).append(_REFUSED[each.code])
+        self._refused = {
+            place
+            for node in (ast.walk(own.parsed.tree) if lines else ())
+            if isinstance(node, tuple(lines.get(getattr(node, "lineno", 0), ())))
+            for place in _filled(node)
+        }
+
+    def is_guarded(self, claim: Claim) -> bool:
+        """Return whether a place is not judged, or rests on what could not be read."""
+        if (claim.said.line, claim.said.start) in self._own.guarded:
+            return True
+        *above, last = _chain(claim.node) if isinstance(claim.node, ast.expr) else [claim.node]
+        if any(isinstance(e, ast.Attribute) and e.attr in self._own.patched for e in above):
+            return True
+        return isinstance(last, ast.Name) and last.id in self._own.parsed.lost
+
+    def has(self, node: ast.expr) -> bool:
+        """Return whether the type of what an expression is a member of may be another one."""
+        scope = self._own.scopes.get(node)
+        for each in _chain(node):
+            is_below = each is not node and bool(self._refused)
+            if is_below and ast.unparse(_place(each)) in self._refused:
+                return True
+            if isinstance(each, ast.Name) and self._is_called_on_another(each, scope):
+                return True
+        return scope is not None and self._rests_on_open_call(node, scope)
+
+    def _is_called_on_another(self, name: ast.Name, scope: Scope | None) -> bool:
+        """Return whether a name is the first parameter of a method that has no ``self``.
+
+        The class may be one that nobody makes an instance of.
+        """
+        found = scope.find(name.id) if scope is not None else None
+        for each in found[1] if found is not None else ():
+            function = each.function if isinstance(each, PlainParameter) else None
+            around = self._own.scopes.get(function) if isinstance(function, Function) else None
+            if around is not None and isinstance(around.node, ast.ClassDef):
+                first = next(iter(positional(function)), None)  # type: ignore[arg-type]
+                return first is not None and first.arg == name.id
+        return False
+
+    def _rests_on_open_call(self, node: ast.expr, scope: Scope) -> bool:
+        """Return whether arguments that are not seen decide what an expression is."""
+        for _ in range(_DEEPEST):
+            *calls, last = _chain(node)
+            if any(self._is_open(each, scope) for each in calls if isinstance(each, ast.Call)):
+                return True
+            found = scope.find(last.id) if isinstance(last, ast.Name) else None
+            if found is None or len(found[1]) != 1 or not isinstance(found[1][0], Assigned):
+                return False
+            scope, node = found[0], found[1][0].expression
+        return False
+
+    def _is_open(self, call: ast.Call, scope: Scope) -> bool:
+        path = self._own.values.import_path(call.func, scope)
+        if path is None or path in _BY_KIND:
+            return path is not None
+        shape = call_shape(call)
+        symbol = self._own.names.look_up(path).symbol
+        is_open = shape.open_keywords or shape.open_positional
+        return is_open and symbol is not None and len(symbol.overloads) > 1
+
+
+def _chain(node: ast.expr) -> Iterator[ast.expr]:
+    """Yield an expression, what it is a member, an item or a result of, and so on."""
+    yield node
+    while isinstance(node, ast.Attribute | ast.Call | ast.Subscript | ast.Await):
+        node = node.func if isinstance(node, ast.Call) else node.value
+        yield node
+
+
+def _place(node: ast.expr) -> ast.expr:
+    """Return where a value is; all items of a collection are in one place."""
+    return ast.Subscript(node.value, ast.Slice()) if isinstance(node, ast.Subscript) else node
+
+
+def _filled(node: ast.AST) -> Iterator[str]:
+    """Yield the places that a node puts something to."""
+    match node:
+        case ast.Name(ctx=ast.Store()) | ast.Attribute(ctx=ast.Store()):
+            yield ast.unparse(node)
+        case ast.Subscript(ctx=ast.Store()):
+            yield ast.unparse(_place(node))
+        case ast.Call(func=ast.Attribute(value=value, attr=name)) if name in _FILLING:
+            yield ast.unparse(_place(ast.Subscript(value, ast.Slice())))

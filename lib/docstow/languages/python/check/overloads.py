@@ -1,0 +1,53 @@
+"""Which overloads of a function a call or a key is for."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+
+from docstow.languages.python.source.functions import parameters
+from docstow.languages.python.source.syntax import Function, dotted, positional
+from docstow.languages.shared.lookup import PassedArguments, mismatch
+
+
+def matching_overloads(
+    headers: Sequence[Function], shape: PassedArguments, *, receives: bool, unbound: bool = False
+) -> Sequence[Function]:
+    """Return the overloads that take a call; all of them where none seems to."""
+    if len(headers) < 2:
+        return headers
+    fit = []
+    for header in headers:
+        takes = parameters(header.args)
+        is_static = any(ast.unparse(each) == "staticmethod" for each in header.decorator_list)
+        takes = takes[1:] if receives and not is_static else takes
+        if mismatch(takes, shape, unbound=unbound) is None:
+            fit.append(header)
+    return fit or headers
+
+
+def agree(headers: Sequence[Function], shape: PassedArguments, *, receives: bool) -> bool:
+    """Return whether overloads annotate all that a call passes the same."""
+    if shape.open_positional or shape.open_keywords:
+        return False
+    annotations = set()
+    for header in headers:
+        plain = positional(header)[receives:]
+        by_name = {each.arg: each for each in (*plain, *header.args.kwonlyargs)}
+        taken = [*plain[: shape.positional], *(by_name.get(each) for each in shape.keywords)]
+        annotations.add(
+            tuple(
+                ast.unparse(each.annotation) if each and each.annotation else "" for each in taken
+            )
+        )
+    return len(annotations) == 1
+
+
+def may_take_key(header: Function, key: ast.expr) -> bool:
+    """Return whether a ``__getitem__`` that takes certain keys only may take a key."""
+    taken = next(iter(positional(header)[1:]), None)
+    match taken.annotation if taken is not None else None:
+        case ast.Subscript(value=kind, slice=keys) if dotted(kind).rpartition(".")[2] == "Literal":
+            known = [each.value for each in ast.walk(keys) if isinstance(each, ast.Constant)]
+            return isinstance(key, ast.Constant) and key.value in known
+    return True

@@ -92,7 +92,7 @@ def test_what_a_module_has(
         ("import warnings\ndef A(a, **k):\n    if k:\n        warnings.warn(f'no {k.keys()}')\n", ["a"]),
         ("def A(a, **k):\n    return a\n", ["a", "k"]),
         ("class B:\n    def __init__(self, b): ...\nclass A(B):\n    def __init__(self, a, **k):\n        self.k = k\n        super().__init__(**k)\n", ["a", "b"]),
-        ("class A:\n    def __new__(cls, *a, **k): ...\n    def __init__(self, a): ...\n", ["a"]),
+        ("class A:\n    def __new__(cls, *a, **k): return object.__new__(cls)\n    def __init__(self, a): ...\n", ["a"]),
         ("def A(a, **k):\n    change(k)\n    return f(a, **k)\ndef f(b): ...\n", ["a", "k"]),
         ("def A(a, **k):\n    f = a\n    return f(**k)\ndef f(b): ...\n", ["a", "k"]),
         ("def A(a, **k):\n    return f(**k)\ndef f(b, **k): ...\n", ["a", "k"]),

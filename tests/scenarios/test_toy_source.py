@@ -126,8 +126,13 @@ def test_a_server_that_others_reach_refuses_local_files(lines: Path, tmp_path: P
 
 
 def test_its_command_and_its_bundle(
-    lines: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    lines: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    # The packages of the project here would be found as well.
+    monkeypatch.chdir(tmp_path)
     bundle, other = str(tmp_path / "ship.tar"), tmp_path / "other"
     flags = [f"--{name}={value}" for name, value in settings(tmp_path).items()]
     assert main(["ingest", "toy", str(lines), "--title", "Ship", *flags]) == 0

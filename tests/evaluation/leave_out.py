@@ -113,7 +113,7 @@ def main() -> int:
         with Docs(settings) as docs:
             for each in crates:
                 docs.crate(each)
-            table(lambda: programs.measure(docs, "rust", kept=False, listed=False))
+            table(lambda: programs.measure(docs, "rust"))
     return 0
 
 

@@ -120,7 +120,7 @@ def main() -> int:
                     patched = [mock.patch.object(*each) for each in patches]
                     for each in patched:
                         each.start()
-                    line = measure(docs, "python", second=True)
+                    line = measure(docs, "python", "second")
                     for each in patched:
                         each.stop()
                 figures.append(line.partition(": ")[2].rpartition("; ")[0])

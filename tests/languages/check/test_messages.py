@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from docstow.languages.projects.mentions import read_mentions
 from docstow.languages.projects.mentions import read_message as read
 from docstow.languages.shared.language import Mention
+from growth import growth
 
 
 @pytest.mark.parametrize(
@@ -176,3 +178,10 @@ AttributeError: 'Frame' object has no attribute 'foo'
     message = read(text)
     assert message is not None
     assert message.mentions == ()
+
+
+@pytest.mark.parametrize(
+    "unit", ["\n", " ", " \n", "\t\n", "\r\n", "at ", "import ", "from x ", "[[a]]\n"]
+)
+def test_to_look_for_names_takes_as_long_as_the_text_is(unit: str) -> None:
+    assert growth(lambda times: read_mentions(unit * (5000 * times))) < 2

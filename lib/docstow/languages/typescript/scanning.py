@@ -55,7 +55,7 @@ _MANAGER_FILES = {
 #: Names that a registry takes, those of its first years included.
 _NAME = re.compile(r"(?:@[^/\\%:?#\s\x00-\x1f@]+/)?[^./\\%:?#\s\x00-\x1f@][^/\\%:?#\s\x00-\x1f@]*")
 #: Comments of code may cite an error.
-_TSC = re.compile(r"^(?!\s*(?://|\*)).*\berror TS\d{4}: ", re.MULTILINE)
+_TSC = re.compile(r"^(?![ \t]*(?://|\*)).*\berror TS\d{4}: ", re.MULTILINE)
 _UNRESOLVED = (
     r"Can't resolve|Could not resolve|Failed to resolve import|Cannot find (?:module|package)"
     r"|Could not find a declaration file for module"
@@ -65,7 +65,7 @@ _NODE = re.compile(
     r"^[ \t]*(?:Module not found: |\S+ \[ERROR\] |\[vite\] |Cannot find module '[^']+' from )"
     r"|^Module not found: Error: |"
     r"^(?:Uncaught )?\w*Error(?: \[ERR_\w+\])?: (?:Cannot find|Package subpath|The requested)"
-    r"|^\s+at .+node_modules/",
+    r"|^[ \t]+at .+node_modules/",
     re.MULTILINE,
 )
 _NO_EXPORT = re.compile(

@@ -1,4 +1,4 @@
-"""Cards: what a search over everything knows of each stowed crate, package and site."""
+"""Cards: a summary of each stowed crate, package and site, by which a search over all chooses."""
 
 from __future__ import annotations
 

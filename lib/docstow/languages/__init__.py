@@ -1,4 +1,4 @@
-"""The languages that docstow knows: one record each, registered in the order of answers.
+"""The languages that docstow reads: one record each, registered in the order of answers.
 
 A further language is one folder with one record.
 """

@@ -113,7 +113,6 @@ _ABOUT_ORDERS = "prompt prompts instruction instructions rules directives messag
 _SHOW = "reveal revealing leak expose disclose print output show display repeat recite echo quote"
 _SEND = "send sending post upload submit email mail forward transmit exfiltrate leak deliver"
 _PUT = "put insert append include add attach paste copy encode embed substitute gather collect"
-_TELL = r"(?:tell|telling|inform|informing|notify|notifying|alert|alerting|show|let)\b"
 
 #: In the order in which reasons are told.
 RULES: tuple[Rule, ...] = (

@@ -29,3 +29,13 @@ def test_what_javascript_exports_is_found_in_any_of_its_files(
     (tmp_path / "index.js").write_text("module.exports = require('./dist/own.cjs');\n")
     (tmp_path / "dist" / "own.cjs").write_text(script)
     assert exports_undeclared(Boundary(tmp_path), tmp_path, "one") is exported
+
+
+def test_what_cannot_be_read_may_export_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for count in range(3):
+        (tmp_path / f"{count}.js").write_text("exports.zero = 1;\n" * 10)
+    assert not exports_undeclared(Boundary(tmp_path), tmp_path, "one")
+    for limit, most in (("_MOST_FILES", 2), ("_MOST_BYTES", 400)):
+        with monkeypatch.context() as patched:
+            patched.setattr(f"docstow.languages.typescript.undeclared.{limit}", most)
+            assert exports_undeclared(Boundary(tmp_path), tmp_path, "one")

@@ -11,7 +11,7 @@ from docstow.languages.shared.boundary import Boundary
 _SCRIPTS = (".js", ".cjs", ".mjs")
 _SKIPPED = frozenset({"node_modules", "test", "tests", "docs"})
 #: Of a package so many files are searched, and bytes of all of them.
-_MOST_FILES, _MOST_BYTES = 400, 16 * 1024 * 1024
+_MOST_FILES, _MOST_BYTES = 4_000, 32 * 1024 * 1024
 _EXPORTED = (
     r"(?<![\w$])(?:exports\.{0}|exports\[['\"]{0}['\"]\]|exports,\s*['\"]{0}['\"]|as\s+{0}"
     r"|export\s+(?:async\s+)?(?:function\s*\*?|class|const|let|var)\s*{0}"
@@ -24,22 +24,24 @@ _INSTANCE = re.compile(rb"\bmodule\.exports\s*=\s*new\s")
 def exports_undeclared(boundary: Boundary, folder: Path, name: str) -> bool:
     """Return whether JavaScript of a package exports a name, from whichever of its modules.
 
+    So it may where not all of it can be read.
+
     Args:
         boundary: what may be read.
         folder: the package.
         name: to look for.
     """
-    pattern = re.compile(_EXPORTED.format(re.escape(name)).encode())
+    wanted, pattern = name.encode(), re.compile(_EXPORTED.format(re.escape(name)).encode())
     left = _MOST_BYTES
     files = (each for each in boundary.walk(folder, _SKIPPED) if each.suffix in _SCRIPTS)
     for count, file in enumerate(files):
-        if count >= _MOST_FILES or left <= 0:
-            break
+        if count >= _MOST_FILES:
+            return True
         try:
             body = boundary.read(file, most=left)
         except (DocstowError, OSError):
-            continue
+            return True
         left -= len(body)
-        if pattern.search(body) or _INSTANCE.search(body):
+        if (wanted in body and pattern.search(body)) or _INSTANCE.search(body):
             return True
     return False

@@ -35,7 +35,6 @@ _MOST_OF_SOURCE, _MOST_JOBS, _MOST_SOURCES = 20, 100, 25
 _STREAM_S = 25.0
 #: How often a job is looked at meanwhile.
 _LOOK_S = 0.5
-_MONTH_DAYS = 30
 
 
 # Sources

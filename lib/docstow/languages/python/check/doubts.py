@@ -83,9 +83,11 @@ class Doubts:
         found = scope.find(name.id) if scope is not None else None
         for each in found[1] if found is not None else ():
             function = each.function if isinstance(each, PlainParameter) else None
-            around = self._own.scopes.get(function) if isinstance(function, Function) else None
+            if not isinstance(function, Function):
+                continue
+            around = self._own.scopes.get(function)
             if around is not None and isinstance(around.node, ast.ClassDef):
-                first = next(iter(positional(function)), None)  # type: ignore[arg-type]
+                first = next(iter(positional(function)), None)
                 return first is not None and first.arg == name.id
         return False
 

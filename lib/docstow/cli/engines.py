@@ -69,4 +69,4 @@ def _tell(runtime: Runtime, options: argparse.Namespace, engine: Engine, otherwi
 def known_engines() -> list[Engine]:
     """Return the engines of all languages."""
     checking = (each.checking() for each in languages.documented() if each.checking is not None)
-    return [each.engine for each in checking if each.engine is not None]
+    return [engine for each in checking for engine in each.engines]

@@ -301,25 +301,26 @@ def _judge(
     resolver: Resolver,
     scans: Sequence[Scan],
 ) -> tuple[Verdict, str, list[str]]:
-    """Have code judged by the language's type checker with our reader, or by our reader alone.
+    """Have code judged by the language's type checkers with our reader, or by our reader alone.
 
     Returns:
-        what is found; the engine, or that there is none; and what is said of that.
+        what is found; the engines, or that there is none; and what is said of that.
     """
-    engine, told = checking.engine, []
-    is_there = engine is not None and engines is not None and engines.program(engine) is not None
-    if engine is not None and engines is not None and checking.judge is not None and is_there:
+    there = [each for each in checking.engines if engines is not None and engines.program(each)]
+    told: list[str] = []
+    if there and engines is not None and checking.judge is not None:
+        title = ", ".join(f"{each.name} {each.version}" for each in there)
         for is_last in (False, True):
             try:
                 found = checking.judge(engines, code, language, resolver, scans)
             except (TooLarge, InternalError) as error:
                 # A server may have ended since the last call; what takes too much takes it again.
                 if is_last or isinstance(error, TooLarge):
-                    told.append(f"{engine.name}: {error.message}")
+                    told.append(f"{title}: {error.message}")
                     break
             else:
-                return found, f"{engine.name} {engine.version}", []
-    return checking.verify(code, resolver, language), "none" if engine else "", told
+                return found, title, []
+    return checking.verify(code, resolver, language), "none" if checking.engines else "", told
 
 
 def _advise_missing(names: Sequence[str], *, crates: bool, scanned: bool) -> list[str]:

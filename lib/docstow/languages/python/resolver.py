@@ -16,7 +16,7 @@ from dataclasses import replace
 from functools import cache, cached_property
 from pathlib import Path
 
-from docstow.languages.python.checker_release import ENGINE
+from docstow.languages.python.checker_releases import ENGINES
 from docstow.languages.python.distributions import distributions
 from docstow.languages.python.files import Layer, ModuleFiles, PythonFiles
 from docstow.languages.python.surface import PythonSurface
@@ -426,6 +426,6 @@ CHECKING = Checking(
     resolver=lambda scan: kept(scan, PythonResolver),
     standard=StandardLibrary,
     packages=distributions,
-    engine=ENGINE,
+    engines=ENGINES,
     judge=_judge,
 )

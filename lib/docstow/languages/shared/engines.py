@@ -14,7 +14,7 @@ import tempfile
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -24,7 +24,7 @@ from docstow.languages.shared.language_server import LanguageServer
 from docstow.languages.shared.scratch import Scratch
 
 #: Servers that are kept, those that were used least recently are ended; and how long one may take.
-_MOST_SERVERS, _WAIT_S = 3, 15.0
+_MOST_SERVERS, _WAIT_S = 6, 15.0
 #: Memory of all together, from which on those that were used least recently are ended: one has some
 #: 130 MB, and what lends them as much.
 _MOST_BYTES = 360 * 1024**2
@@ -125,44 +125,69 @@ class Engines:
         return None
 
     @contextmanager
-    def at_work(self, engine: Engine, workplace: Workplace) -> Iterator[LanguageServer]:
-        """Lend a server that works in a folder made for it; others of that workplace wait.
+    def at_work(self, *wanted: tuple[Engine, Workplace]) -> Iterator[list[LanguageServer]]:
+        """Lend servers, each of which works in a folder made for it; others of it wait.
+
+        Args:
+            wanted: engines, each with what it is given.
 
         Raises:
-            InternalError: the engine is not there.
-            TooLarge: what was asked took more than it may; the server was ended.
+            InternalError: an engine is not there.
+            TooLarge: what was asked took more than it may; the servers were ended.
         """
-        program = self.program(engine)
-        if program is None:
-            raise InternalError(f"{engine.name} is not installed.")
-        kept = self._take(f"{engine.name} {workplace.key}")
+        programs = [self._installed(engine) for engine, _ in wanted]
+        kept = self._take([f"{engine.name} {workplace.key}" for engine, workplace in wanted])
         try:
-            with kept.lock:
-                server = kept.started(program, workplace, self._folder_below)
+            with ExitStack() as locked:
+                for each in kept:
+                    locked.enter_context(each.lock)
+                servers = [
+                    each.started(program, workplace, self._folder_below)
+                    for each, program, (_, workplace) in zip(kept, programs, wanted, strict=True)
+                ]
                 try:
-                    yield server
+                    yield servers
                 except (InternalError, TooLarge):
-                    kept.end()
+                    for each in kept:
+                        each.end()
                     raise
         finally:
             with self._changed:
-                kept.users -= 1
+                for each in kept:
+                    each.users -= 1
                 self._end_what_is_too_much()
                 self._changed.notify_all()
 
-    def _take(self, key: str) -> _Kept:
-        """Return the place of a server; where all are in use, wait until one is not."""
+    def _installed(self, engine: Engine) -> Path:
+        program = self.program(engine)
+        if program is None:
+            raise InternalError(f"{engine.name} is not installed.")
+        return program
+
+    def _take(self, keys: Sequence[str]) -> list[_Kept]:
+        """Return the places of servers, all at once; where others are in use, wait for them.
+
+        Who waits holds none, so that callers do not wait for each other; all take the locks of an
+        environment in one order.
+        """
         with self._changed:
-            while key not in self._servers and len(self._servers) >= _MOST_SERVERS:
-                idle = next((name for name, each in self._servers.items() if not each.users), None)
-                if idle is None:
-                    self._changed.wait()
-                else:
-                    self._servers.pop(idle).end()
-            kept = self._servers.setdefault(key, _Kept())
-            self._servers.move_to_end(key)
-            kept.users += 1
+            while not self._has_room(keys):
+                self._changed.wait()
+            kept = [self._servers.setdefault(key, _Kept()) for key in keys]
+            for key, each in zip(keys, kept, strict=True):
+                self._servers.move_to_end(key)
+                each.users += 1
             return kept
+
+    def _has_room(self, keys: Sequence[str]) -> bool:
+        """Return whether there is a place for each of some servers, idle ones ended for that."""
+        missing = sum(key not in self._servers for key in keys)
+        for name in list(self._servers):
+            if len(self._servers) + missing <= _MOST_SERVERS:
+                break
+            if not self._servers[name].users and name not in keys:
+                self._servers.pop(name).end()
+        return len(self._servers) + missing <= _MOST_SERVERS
 
     def _end_what_is_too_much(self) -> None:
         """End servers without work while all have too much memory, the one used last at last."""

@@ -104,16 +104,17 @@ class Checking:
         resolver: answers for a project's packages while one piece of code is checked.
         standard: answers for the language's own modules alone, in a version or any.
         packages: names of packages that an import most likely leads to, the likeliest first.
-        engine: the type checker that judges what our reader leaves open, if there is one.
-        judge: has it judge code, with our reader: the engines, the code, the language's name or its
-            alias, a resolver, and the environments, of which the first ones count first.
+        engines: the type checkers that judge what our reader leaves open, if there are any.
+        judge: has those that are there judge code, with our reader: the engines, the code, the
+            language's name or its alias, a resolver, and the environments, of which the first ones
+            count first.
     """
 
     verify: Callable[[str, Resolver, str], Verdict]
     resolver: Callable[[Scan], AbstractContextManager[Resolver]]
     standard: Callable[[str], Resolver]
     packages: Callable[[str], Sequence[str]] = lambda imported: (imported,)
-    engine: Engine | None = None
+    engines: Sequence[Engine] = ()
     judge: Callable[[Engines, str, str, Resolver, Sequence[Scan]], Verdict] | None = None
 
 

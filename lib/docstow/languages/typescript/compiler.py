@@ -125,7 +125,7 @@ def judge(
     with_markup = any(each.type.startswith("jsx_") for each in tree.nodes)
     name, dialect = _FILES["typescript" if typed else "javascript", with_markup]
     folders = [folder for scan in scans if (folder := _node_modules(scan)) is not None]
-    with engines.at_work(ENGINE, workplace(scans, folders)) as server:
+    with engines.at_work((ENGINE, workplace(scans, folders))) as (server,):
         place = f"{_below(folders)}{name}"
 
         def ask(body: bytes) -> list[Diagnostic]:

@@ -134,6 +134,6 @@ CHECKING = Checking(
     resolver=lambda scan: kept(scan, NodeResolver),
     standard=lambda _: BuiltinModules(),
     packages=_packages,
-    engine=ENGINE,
+    engines=(ENGINE,),
     judge=_judge,
 )

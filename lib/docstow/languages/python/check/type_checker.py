@@ -1,6 +1,6 @@
-"""ty, a type checker, as the engine that judges what our reader leaves open.
+"""Type checkers, as the engines that judge what our reader leaves open.
 
-What it says is a claim. It becomes a finding only where our reader does not know better: which
+What they say are claims. One becomes a finding only where our reader does not know better: which
 classes and modules answer for names by themselves, what subclasses have, what a source has that its
 stub leaves out.
 """
@@ -10,12 +10,13 @@ from __future__ import annotations
 import ast
 import hashlib
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from docstow.languages.python.check import Checked, check, place_of, wrong_call
+from docstow.languages.python.check import Checked, check, place_of, pyrefly, ty, wrong_call
 from docstow.languages.python.check.annotations import LocalType, PackageType
 from docstow.languages.python.check.certainty import (
     best_likeness,
@@ -37,13 +38,12 @@ from docstow.languages.python.check.type_claims import (
     Claim,
     MemberClaim,
     ModuleClaim,
-    claims,
 )
-from docstow.languages.python.checker_release import ENGINE
+from docstow.languages.python.checker_releases import PYREFLY, TY
 from docstow.languages.python.source.functions import parameters
 from docstow.languages.python.source.syntax import Function
-from docstow.languages.python.surface import PythonSurface
-from docstow.languages.shared.engines import Engines, Workplace
+from docstow.languages.python.surface import STANDARD, PythonSurface
+from docstow.languages.shared.engines import Engine, Engines, Workplace
 from docstow.languages.shared.findings import (
     PROBLEMS,
     Finding,
@@ -63,13 +63,12 @@ from docstow.languages.shared.surface import Openness
 
 if TYPE_CHECKING:
     from docstow.languages.shared.boundary import Boundary
-    from docstow.languages.shared.language_server import LanguageServer
+    from docstow.languages.shared.language_server import Diagnostic, LanguageServer
     from docstow.languages.shared.lookup import Resolver
     from docstow.languages.shared.project import Scan
     from docstow.languages.shared.surface import Symbol
 
 _FILE = "code.py"
-_SITE = ".venv/lib/python{0}/site-packages"
 #: The version of Python that code is for where nothing says it.
 _PYTHON = "3.13"
 #: Names with these in them belong to classes that are mixed into others.
@@ -78,29 +77,56 @@ _MIXED = "mixin"
 _BUILDING = "distutils."
 
 
+@dataclass(frozen=True, slots=True)
+class _Checker:
+    """A type checker: its release, what it is given, and what it says as claims."""
+
+    engine: Engine
+    workplace: Callable[[str, str, Sequence[Path], str], Workplace]
+    claims: Callable[[Sequence[Diagnostic], ast.Module], Iterator[Claim]]
+
+
+_CHECKERS = (
+    _Checker(TY, ty.workplace, ty.claims),
+    _Checker(PYREFLY, pyrefly.workplace, pyrefly.claims),
+)
+
+
 def judge(engines: Engines, code: str, resolver: Resolver, scans: Sequence[Scan]) -> Verdict:
-    """Judge code by ty, and by what our own reader found in it.
+    """Judge code by the type checkers that are there, and by what our own reader found in it.
 
     Args:
-        engines: have ty.
+        engines: have one of the type checkers, or all.
         code: a file or a part of one.
         resolver: where packages are found.
         scans: environments with the packages; those of the first one count before the others'.
 
     Raises:
         TooLarge: it takes more time or memory than it may.
-        InternalError: ty ended.
+        InternalError: a type checker ended.
     """
     parsed = parse(code)
     if not parsed.text.strip():
         return check(code, parsed, resolver).verdict
     roots = _roots(scans)
-    with engines.at_work(ENGINE, _workplace(scans, roots)) as server:
-        server.begin(_FILE, "python", parsed.text)
+    key, version = _state(scans, roots)
+    checkers = [each for each in _CHECKERS if engines.program(each.engine) is not None]
+    wanted = [(each.engine, each.workplace(key, version, [*roots], _FILE)) for each in checkers]
+    judged: tuple[Finding, ...] = ()
+    with engines.at_work(*wanted) as servers:
+        for server in servers:
+            server.begin(_FILE, "python", parsed.text)
         own = check(code, parsed, resolver)
-        said = server.judged()
-        judging = _Judge(own, Owners(own, roots, _FILE), Doubts(own, said))
-        judged = judging.findings(server, [*claims(said, own.parsed.tree)])
+        owners = Owners(own, roots, _FILE)
+        said = [server.judged() for server in servers]
+        claimed = [
+            [*checker.claims(each, own.parsed.tree)]
+            for checker, each in zip(checkers, said, strict=True)
+        ]
+        agreed = _agreed(claimed)
+        for checker, server, each, claims in zip(checkers, servers, said, claimed, strict=True):
+            judging = _Judge(own, owners, Doubts(own, each), agreed, checker.engine.name)
+            judged = _joined(judged, judging.findings(server, claims))
     return replace(own.verdict, findings=_joined(own.verdict.findings, judged))
 
 
@@ -114,32 +140,45 @@ def _roots(scans: Sequence[Scan]) -> dict[Path, Boundary]:
     return found
 
 
-def _workplace(scans: Sequence[Scan], roots: Mapping[Path, Boundary]) -> Workplace:
-    """Return what ty is given: an environment that leads to the packages, and no interpreter."""
+def _state(scans: Sequence[Scan], roots: Mapping[Path, Boundary]) -> tuple[str, str]:
+    """Return a digest of what is installed, and the version of Python that it is for."""
     details = (each.detail for scan in scans for each in scan.environments)
     stated = (each.removeprefix("Python ") for each in details if each.startswith("Python "))
     version = ".".join(next(stated, _PYTHON).split(".")[:2])
-    settings = f'python = ".venv"\npython-version = "{version}"\npython-platform = "all"\n'
     packages = (f"{e.location} {e.version}" for scan in scans for e in scan.packages)
     state = "\n".join([version, *map(str, roots), *sorted(packages)])
-    return Workplace(
-        key=hashlib.sha256(state.encode()).hexdigest(),
-        files={
-            "ty.toml": f"[environment]\n{settings}",
-            ".venv/pyvenv.cfg": f"home = /nowhere\nversion = {version}\n",
-            f"{_SITE.format(version)}/packages.pth": "".join(f"{each}\n" for each in roots),
-        },
-        links={},
-        reads=[*roots],
-        arguments=("server",),
-        settings={"TY_MAX_PARALLELISM": "2"},
+    return hashlib.sha256(state.encode()).hexdigest(), version
+
+
+def _agreed(claimed: Sequence[Sequence[Claim]]) -> frozenset[ast.AST]:
+    """Return the members that several type checkers claim to be absent."""
+    counts = Counter(
+        each.node for one in claimed for each in one if isinstance(each, MemberClaim) and each.title
     )
+    return frozenset(node for node, count in counts.items() if count > 1)
 
 
 class _Judge:
-    """Takes, lowers or drops what is claimed."""
+    """Takes, lowers or drops what one type checker claims.
 
-    def __init__(self, own: Checked, owners: Owners, doubts: Doubts) -> None:
+    Args:
+        own: what our reader knows of the code.
+        owners: the classes of its expressions.
+        doubts: where the type checker takes a value for another one.
+        agreed: members that several type checkers claim to be absent.
+        engine: the type checker's name.
+    """
+
+    def __init__(
+        self,
+        own: Checked,
+        owners: Owners,
+        doubts: Doubts,
+        agreed: frozenset[ast.AST],
+        engine: str,
+    ) -> None:
+        self._engine = engine
+        self._agreed = agreed
         self._own = own
         self._owners = owners
         self._doubts = doubts
@@ -215,6 +254,8 @@ class _Judge:
             surface = package.surface
             is_word = isinstance(surface, PythonSurface) and surface.mentions(name)
             is_certain = bool(near) and ("_" in name or not is_word)
+        elif claim.node in self._agreed and (typed or kind.openness(name) <= Openness.DATA):
+            is_certain = True
         elif typed:
             is_certain = is_closed(kind, name, called=called)
         else:
@@ -307,7 +348,7 @@ class _Judge:
             return None
         if any(self._is_building(each.kind) for each in owners):
             return None
-        path, package = self._callee(claim.node, owners)
+        path, package = self._callee(claim, owners)
         symbol = package.symbol(path) if package is not None else None
         if package is not None and may_make_another(package, path):
             return None
@@ -320,6 +361,8 @@ class _Judge:
                 return None
             keyword = unknown[0]
         if keyword and self._is_taken_elsewhere(claim.node, keyword, owners, package):
+            return None
+        if keyword and wrong is None and self._may_be_told_otherwise(claim.callee, keyword):
             return None
         if wrong is False or (
             claim.reason and not wrong and not self._is_typed(claim.node, package)
@@ -367,6 +410,15 @@ class _Judge:
         same = (parameters(each.args) for each in methods if each.name == name)
         return any(each.name == keyword for one in same for each in one)
 
+    def _may_be_told_otherwise(self, callee: str, keyword: str) -> bool:
+        """Return whether a package has a keyword as a word, whose types others tell."""
+        package = self._names.resolver.package_for(callee) if callee else None
+        if package is None or package.name == STANDARD:
+            return False
+        surface = package.surface
+        is_own = any(self._owners.is_typed(each) for each in surface.modules()[:1])
+        return not is_own and isinstance(surface, PythonSurface) and surface.mentions(keyword)
+
     def _is_typed(self, node: ast.Call, package: Installed | None) -> bool:
         """Return whether the parameters of what is called are as they are written."""
         if package is None:
@@ -398,8 +450,11 @@ class _Judge:
         unbound = symbol.kind == "method" and not isinstance(claim.node.func, ast.Attribute)
         return mismatch_of_all(overloads, call_shape(claim.node), unbound=unbound) is not None
 
-    def _callee(self, node: ast.Call, owners: Sequence[Owner]) -> tuple[str, Installed | None]:
+    def _callee(
+        self, claim: ArgumentClaim, owners: Sequence[Owner]
+    ) -> tuple[str, Installed | None]:
         """Return the path of what is called, and whose it is; empty where it is not known."""
+        node = claim.node
         scope = self._own.scopes.get(node)
         path = self._own.values.import_path(node.func, scope) if scope is not None else None
         if path is not None:
@@ -449,7 +504,7 @@ class _Judge:
             path=path,
             package=package.name if package is not None else "",
             version=package.version if package is not None else "",
-            engine=str(ENGINE.name),
+            engine=self._engine,
         )
 
 

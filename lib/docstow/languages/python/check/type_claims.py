@@ -1,28 +1,18 @@
-"""What ty says of code, as claims about the nodes of its syntax tree."""
+"""What type checkers say of code, as claims about the nodes of its syntax tree."""
 
 from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from docstow.languages.shared.language_server import Diagnostic
 
-_ABSENT = re.compile(r"^(Object of type|Class|Module) `(.+)` has no (?:attribute|member) `(\w+)`")
-_UNKNOWN_KEYWORD = re.compile(r"^Argument `(\w+)` does not match any known parameter")
-_TOO_MANY = re.compile(r"^Too many positional arguments\b.*: expected (\d+), got (\d+)")
-_NOT_GIVEN = re.compile(r"^No arguments? provided for required parameters? (`\w+`(?:, `\w+`)*)")
-_NO_OVERLOAD = re.compile(r"^No overload of .+ matches arguments")
-_LITERAL = re.compile(r"\bExpected `([^\n]+?)`, found `Literal\[(\"[^\"]*\")\]`")
-_NO_KEY = re.compile(r"^Unknown key \"([^\"]+)\" for TypedDict `(\w+)`")
-_NOT_CALLABLE = "Object of type `None` is not callable"
-_CHOICE = re.compile(r"\"([^\"]*)\"")
+_CHOICE = re.compile(r"\"([^\"]*)\"|'([^']*)'")
 _BRACKETS = {"[": 1, "(": 1, "{": 1, "<": 1, "]": -1, ")": -1, "}": -1, ">": -1}
-#: Rules of which the claims are made.
-_ATTRIBUTES = frozenset({"missing-attribute", "missing-module-member", "unresolved-import"})
-_ARGUMENTS = frozenset({"unknown-argument", "too-many-positional-arguments", "missing-argument"})
-Nodes = Mapping[tuple[int, int], Sequence[ast.AST]]
+#: Where a place ends that is not in the line in which it begins.
+_ELSEWHERE = 1 << 29
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +54,7 @@ class ArgumentClaim:
         keyword: the argument that nothing takes; empty where it may be any, or none is named.
         reason: what is wrong, where that is no keyword.
         overloaded: it is said of all overloads together.
+        callee: the dotted path of what is called, where it is told.
     """
 
     said: Diagnostic
@@ -71,6 +62,7 @@ class ArgumentClaim:
     keyword: str = ""
     reason: str = ""
     overloaded: bool = False
+    callee: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,30 +78,89 @@ class ChoiceClaim:
 Claim = MemberClaim | ModuleClaim | ArgumentClaim | ChoiceClaim
 
 
-def claims(said: Sequence[Diagnostic], tree: ast.Module) -> Iterator[Claim]:
-    """Yield what is claimed of a tree."""
-    nodes: dict[tuple[int, int], list[ast.AST]] = {}
-    calls: dict[ast.AST, ast.Call] = {}
-    for node in ast.walk(tree):
-        if isinstance(node, ast.expr | ast.keyword | ast.alias):
-            nodes.setdefault((node.lineno - 1, node.col_offset), []).append(node)
-        if isinstance(node, ast.Call):
-            calls |= dict.fromkeys([*node.args, *node.keywords], node)
-    for each in said:
-        here = nodes.get((each.line, each.start), [])
-        if each.code in _ATTRIBUTES:
-            claim = _absent(each, here)
-        elif each.code in _ARGUMENTS:
-            claim = _argument(each, here, calls)
-        elif each.code == "no-matching-overload" and _NO_OVERLOAD.match(each.message):
-            call = _called(each, here)
-            claim = ArgumentClaim(each, call, overloaded=True) if call is not None else None
-        elif each.message.startswith(_NOT_CALLABLE):
-            claim = _absent_by_getattr(each, here)
-        else:
-            claim = _choice(each, here)
-        if claim is not None:
-            yield claim
+class Syntax:
+    """The nodes of a tree by where they begin.
+
+    Args:
+        tree: of the code.
+    """
+
+    def __init__(self, tree: ast.Module) -> None:
+        self._begin: dict[tuple[int, int], list[ast.AST]] = {}
+        self._calls: dict[ast.AST, ast.Call] = {}
+        self._relative: set[ast.AST] = set()
+        for node in ast.walk(tree):
+            if isinstance(node, ast.expr | ast.keyword | ast.alias):
+                self._begin.setdefault((node.lineno - 1, node.col_offset), []).append(node)
+            if isinstance(node, ast.Call):
+                self._calls |= dict.fromkeys([*node.args, *node.keywords], node)
+            if isinstance(node, ast.ImportFrom) and node.level:
+                self._relative.update(node.names)
+
+    def at(self, said: Diagnostic) -> Sequence[ast.AST]:
+        """Return the nodes that begin where something is said, the outermost first."""
+        return self._begin.get((said.line, said.start), [])
+
+    def given_to(self, node: ast.AST) -> ast.Call | None:
+        """Return the call of which a node is an argument; None where it is none."""
+        return self._calls.get(node)
+
+    def called(self, said: Diagnostic) -> ast.Call | None:
+        """Return the call that a place is: the outermost one that ends there."""
+        for node in self.at(said):
+            if isinstance(node, ast.Call):
+                is_line = node.end_lineno == said.line + 1
+                if is_line and node.end_col_offset == said.end:
+                    return node
+                if not is_line and said.end > _ELSEWHERE:
+                    return node
+        return None
+
+    def called_with(self, said: Diagnostic) -> ast.Call | None:
+        """Return the call whose arguments, with their parentheses, a place is."""
+        for each in self._begin.values():
+            for node in each:
+                if isinstance(node, ast.Call) and _ends_before(node.func, said):
+                    return node
+        return None
+
+    def member(self, said: Diagnostic, name: str) -> ast.Attribute | None:
+        """Return the member of a name that a place is, where it is read."""
+        for node in self.at(said):
+            if isinstance(node, ast.Attribute) and node.attr == name:
+                return node if isinstance(node.ctx, ast.Load) else None
+        return None
+
+    def taken_over(self, said: Diagnostic, name: str) -> ast.AST | None:
+        """Return the name that is imported of a package, or the member, that a place is."""
+        for node in self.at(said):
+            is_imported = isinstance(node, ast.alias) and node.name == name
+            is_imported = is_imported and node not in self._relative
+            if is_imported or (isinstance(node, ast.Attribute) and node.attr == name):
+                return node
+        return None
+
+    def text(self, said: Diagnostic, text: str) -> ast.Constant | None:
+        """Return the text that a place is, or that a keyword there is given."""
+        here = [each.value if isinstance(each, ast.keyword) else each for each in self.at(said)]
+        return next((e for e in here if isinstance(e, ast.Constant) and e.value == text), None)
+
+
+def _ends_before(node: ast.expr, said: Diagnostic) -> bool:
+    return node.end_lineno == said.line + 1 and node.end_col_offset == said.start
+
+
+def too_many(most: str, given: str) -> str:
+    """Return what is wrong with a call that has too many arguments without names."""
+    return f"takes at most {most} positional argument{'s' * (most != '1')}, not {given}"
+
+
+def choices(expected: str) -> tuple[str, ...]:
+    """Return the texts of a type that is nothing but a fixed set of them; none of another one."""
+    kinds = alternatives(expected)
+    if not all(each.startswith("Literal[") or each == "None" for each in kinds):
+        return ()
+    return tuple(one or other for one, other in _CHOICE.findall(expected))
 
 
 def alternatives(title: str) -> list[str]:
@@ -126,74 +177,3 @@ def alternatives(title: str) -> list[str]:
         else:
             parts[-1] += each
     return [each.strip() for each in parts]
-
-
-def _absent(said: Diagnostic, here: Sequence[ast.AST]) -> Claim | None:
-    found = _ABSENT.match(said.message)
-    if found is None:
-        return None
-    kind, title, name = found.groups()
-    for node in here:
-        is_imported = isinstance(node, ast.alias) and node.name == name
-        is_member = isinstance(node, ast.Attribute) and node.attr == name
-        if kind == "Module" and (is_imported or is_member):
-            return ModuleClaim(said, node, name, title)
-        if isinstance(node, ast.Attribute) and is_member and isinstance(node.ctx, ast.Load):
-            return MemberClaim(said, node, name, title, is_class=kind == "Class")
-    return None
-
-
-def _absent_by_getattr(said: Diagnostic, here: Sequence[ast.AST]) -> Claim | None:
-    """Return the member that is called, where that is None: its class answers for any name."""
-    call = _called(said, here)
-    if call is None or not isinstance(call.func, ast.Attribute):
-        return None
-    return MemberClaim(said, call.func, call.func.attr, "")
-
-
-def _called(said: Diagnostic, here: Sequence[ast.AST]) -> ast.Call | None:
-    """Return the call that a place is: the outermost one that ends there."""
-    for node in here:
-        if isinstance(node, ast.Call):
-            is_line = node.end_lineno == said.line + 1
-            if is_line and node.end_col_offset == said.end:
-                return node
-            if not is_line and said.end > 1 << 29:
-                return node
-    return None
-
-
-def _argument(
-    said: Diagnostic, here: Sequence[ast.AST], calls: Mapping[ast.AST, ast.Call]
-) -> Claim | None:
-    if found := _UNKNOWN_KEYWORD.match(said.message):
-        for node in here:
-            if isinstance(node, ast.keyword) and node.arg == found[1]:
-                return ArgumentClaim(said, calls[node], keyword=found[1])
-        return None
-    if found := _TOO_MANY.match(said.message):
-        most, given = found.groups()
-        reason = f"takes at most {most} positional argument{'s' * (most != '1')}, not {given}"
-        call = next((calls[node] for node in here if node in calls), None)
-    elif found := _NOT_GIVEN.match(said.message):
-        reason, call = f"needs {found[1].replace('`', '')}", _called(said, here)
-    else:
-        return None
-    return ArgumentClaim(said, call, reason=reason) if call is not None else None
-
-
-def _choice(said: Diagnostic, here: Sequence[ast.AST]) -> Claim | None:
-    here = [each.value if isinstance(each, ast.keyword) else each for each in here]
-    if found := _NO_KEY.match(said.message):
-        node = next((e for e in here if isinstance(e, ast.Constant) and e.value == found[1]), None)
-        return ChoiceClaim(said, node, found[1], ()) if node is not None else None
-    found = _LITERAL.search(said.message) if said.code == "invalid-argument-type" else None
-    if found is None:
-        return None
-    expected = alternatives(found[1])
-    if not all(each.startswith("Literal[") or each == "None" for each in expected):
-        return None
-    text = found[2].strip('"')
-    node = next((e for e in here if isinstance(e, ast.Constant) and e.value == text), None)
-    choices = tuple(_CHOICE.findall(found[1]))
-    return ChoiceClaim(said, node, text, choices) if node is not None and choices else None

@@ -1,0 +1,153 @@
+"""Pyrefly, a type checker: how it is begun, and what it says as claims.
+
+It infers what functions return that nothing annotates, which ty leaves open, and has stubs of its
+own for packages that bring none: those may be of another version than the one that is installed.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from docstow.languages.python.check.type_claims import (
+    ArgumentClaim,
+    ChoiceClaim,
+    Claim,
+    MemberClaim,
+    ModuleClaim,
+    Syntax,
+    choices,
+    too_many,
+)
+from docstow.languages.shared.engines import Workplace
+from docstow.languages.shared.language_server import Diagnostic
+
+_ABSENT = re.compile(
+    r"^(Object of class|Object of type|Class) `(.+)` has no (?:class )?attribute `(\w+)`"
+)
+_NO_MEMBER = re.compile(r"^No attribute `(\w+)` in module `([\w.]+)`")
+_NO_IMPORT = re.compile(r"^Could not import `(\w+)` from `([\w.]+)`")
+_KEYWORD = re.compile(r"Unexpected keyword argument `(\w+)` in function `([\w.]+)`")
+_OVERLOADED = re.compile(r"^No matching overload found for function `([\w.]+)` called with")
+_TOO_MANY = re.compile(
+    r"^Expected (\d+) positional arguments?, got (\d+)(?: in function `([\w.]+)`)?"
+)
+_NOT_GIVEN = re.compile(r"^Missing argument `(\w+)` in function `([\w.]+)`")
+_NOT_CALLABLE = re.compile(r"^Expected a callable, got `")
+_LITERAL = re.compile(
+    r"^Argument `Literal\['([^']*)'\]` is not assignable to parameter `\w+` "
+    r"with type `([^\n]+?)` in"
+)
+_NO_KEY = re.compile(
+    r"^(?:Key `(\w+)` is not defined in TypedDict|TypedDict `\w+` does not have key `(\w+)`)"
+)
+
+
+def workplace(key: str, version: str, roots: Sequence[Path], file: str) -> Workplace:
+    """Return what Pyrefly is given: the folders of the packages, and no interpreter.
+
+    The parameters are those of ``ty.workplace``.
+    """
+    folders = json.dumps([str(each) for each in roots], ensure_ascii=False)
+    settings = (
+        f"site-package-path = {folders}\n"
+        "skip-interpreter-query = true\n"
+        f'python-version = "{version}"\n'
+        f'python-platform = "linux"\nproject-includes = ["{file}"]\n'
+    )
+    return Workplace(
+        key=key,
+        files={"pyrefly.toml": settings},
+        links={},
+        reads=[*roots],
+        arguments=("lsp", "--indexing-mode", "none", "--threads", "2"),
+        options={"pyrefly": {"displayTypeErrors": "force-on"}},
+    )
+
+
+def claims(said: Sequence[Diagnostic], tree: ast.Module) -> Iterator[Claim]:
+    """Yield what Pyrefly claims of a tree."""
+    syntax = Syntax(tree)
+    for each in said:
+        match each.code:
+            case "missing-attribute" | "missing-module-attribute":
+                claim = _absent(each, syntax)
+            case "unexpected-keyword" | "bad-argument-count" | "missing-argument":
+                claim = _argument(each, syntax)
+            case "no-matching-overload":
+                claim = _of_overloads(each, syntax)
+            case "not-callable":
+                claim = _absent_by_getattr(each, syntax)
+            case _:
+                claim = _choice(each, syntax)
+        if claim is not None:
+            yield claim
+
+
+def _absent(said: Diagnostic, syntax: Syntax) -> Claim | None:
+    if found := (_NO_MEMBER.match(said.message) or _NO_IMPORT.match(said.message)):
+        name, module = found.groups()
+        node = syntax.taken_over(said, name)
+        return ModuleClaim(said, node, name, module) if node is not None else None
+    found = _ABSENT.match(said.message)
+    if found is None:
+        return None
+    kind, title, name = found.groups()
+    member = syntax.member(said, name)
+    is_class = kind == "Class"
+    return MemberClaim(said, member, name, title, is_class=is_class) if member is not None else None
+
+
+def _absent_by_getattr(said: Diagnostic, syntax: Syntax) -> Claim | None:
+    """Return the member that is called, where it is no function: its class answers for any name."""
+    if not _NOT_CALLABLE.match(said.message):
+        return None
+    for node in syntax.at(said):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            return MemberClaim(said, node.func, node.func.attr, "")
+    return None
+
+
+def _argument(said: Diagnostic, syntax: Syntax) -> Claim | None:
+    if found := _KEYWORD.match(said.message):
+        for node in syntax.at(said):
+            call = syntax.given_to(node)
+            if isinstance(node, ast.keyword) and node.arg == found[1] and call is not None:
+                return ArgumentClaim(said, call, keyword=found[1], callee=found[2])
+        return None
+    if found := _TOO_MANY.match(said.message):
+        most, given, callee = found.groups()
+        calls = (syntax.given_to(node) for node in syntax.at(said))
+        call = next((each for each in calls if each is not None), None)
+        reason = too_many(most, given)
+        return ArgumentClaim(said, call, reason=reason, callee=callee or "") if call else None
+    if found := _NOT_GIVEN.match(said.message):
+        call, callee = syntax.called_with(said), found[2]
+        return (
+            ArgumentClaim(said, call, reason=f"needs {found[1]}", callee=callee) if call else None
+        )
+    return None
+
+
+def _of_overloads(said: Diagnostic, syntax: Syntax) -> Claim | None:
+    """Return the keyword that the nearest of several forms does not take."""
+    found, wrong = _OVERLOADED.match(said.message), _KEYWORD.search(said.message)
+    call = syntax.called_with(said) if found is not None and wrong is not None else None
+    if call is None or found is None:
+        return None
+    return ArgumentClaim(said, call, overloaded=True, callee=found[1])
+
+
+def _choice(said: Diagnostic, syntax: Syntax) -> Claim | None:
+    if said.code == "bad-typed-dict-key" and (found := _NO_KEY.match(said.message)):
+        key = found[1] or found[2]
+        node = syntax.text(said, key)
+        return ChoiceClaim(said, node, key, ()) if node is not None else None
+    found = _LITERAL.match(said.message) if said.code == "bad-argument-type" else None
+    if found is None:
+        return None
+    node, offered = syntax.text(said, found[1]), choices(found[2])
+    return ChoiceClaim(said, node, found[1], offered) if node is not None and offered else None

@@ -16,6 +16,7 @@ from docstow.languages.python.check.type_claims import (
     ArgumentClaim,
     ChoiceClaim,
     Claim,
+    ImportClaim,
     MemberClaim,
     ModuleClaim,
     Syntax,
@@ -30,6 +31,7 @@ _ABSENT = re.compile(
 )
 _NO_MEMBER = re.compile(r"^No attribute `(\w+)` in module `([\w.]+)`")
 _NO_IMPORT = re.compile(r"^Could not import `(\w+)` from `([\w.]+)`")
+_NO_MODULE = re.compile(r"^Cannot find module `([\w.]+)`")
 _KEYWORD = re.compile(r"Unexpected keyword argument `(\w+)` in function `([\w.]+)`")
 _OVERLOADED = re.compile(r"^No matching overload found for function `([\w.]+)` called with")
 _TOO_MANY = re.compile(
@@ -72,6 +74,7 @@ def claims(said: Sequence[Diagnostic], tree: ast.Module) -> Iterator[Claim]:
     """Yield what Pyrefly claims of a tree."""
     syntax = Syntax(tree)
     for each in said:
+        claim: Claim | None
         match each.code:
             case "missing-attribute" | "missing-module-attribute":
                 claim = _absent(each, syntax)
@@ -79,6 +82,10 @@ def claims(said: Sequence[Diagnostic], tree: ast.Module) -> Iterator[Claim]:
                 claim = _argument(each, syntax)
             case "no-matching-overload":
                 claim = _of_overloads(each, syntax)
+            case "missing-import":
+                found = _NO_MODULE.match(each.message)
+                node = syntax.imported(each, found[1]) if found is not None else None
+                claim = ImportClaim(each, node, found[1]) if found and node is not None else None
             case "not-callable":
                 claim = _absent_by_getattr(each, syntax)
             case _:

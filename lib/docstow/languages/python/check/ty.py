@@ -11,6 +11,7 @@ from docstow.languages.python.check.type_claims import (
     ArgumentClaim,
     ChoiceClaim,
     Claim,
+    ImportClaim,
     MemberClaim,
     ModuleClaim,
     Syntax,
@@ -22,6 +23,7 @@ from docstow.languages.shared.language_server import Diagnostic
 
 _SITE = ".venv/lib/python{0}/site-packages"
 _ABSENT = re.compile(r"^(Object of type|Class|Module) `(.+)` has no (?:attribute|member) `(\w+)`")
+_NO_MODULE = re.compile(r"^Cannot resolve imported module `([\w.]+)`")
 _UNKNOWN_KEYWORD = re.compile(r"^Argument `(\w+)` does not match any known parameter")
 _TOO_MANY = re.compile(r"^Too many positional arguments\b.*: expected (\d+), got (\d+)")
 _NOT_GIVEN = re.compile(r"^No arguments? provided for required parameters? (`\w+`(?:, `\w+`)*)")
@@ -63,6 +65,7 @@ def claims(said: Sequence[Diagnostic], tree: ast.Module) -> Iterator[Claim]:
     """Yield what ty claims of a tree."""
     syntax = Syntax(tree)
     for each in said:
+        claim: Claim | None
         if each.code in _ATTRIBUTES:
             claim = _absent(each, syntax)
         elif each.code in _ARGUMENTS:
@@ -70,6 +73,9 @@ def claims(said: Sequence[Diagnostic], tree: ast.Module) -> Iterator[Claim]:
         elif each.code == "no-matching-overload" and _NO_OVERLOAD.match(each.message):
             call = syntax.called(each)
             claim = ArgumentClaim(each, call, overloaded=True) if call is not None else None
+        elif found := _NO_MODULE.match(each.message):
+            node = syntax.imported(each, found[1])
+            claim = ImportClaim(each, node, found[1]) if node is not None else None
         elif each.message.startswith(_NOT_CALLABLE):
             claim = _absent_by_getattr(each, syntax)
         else:

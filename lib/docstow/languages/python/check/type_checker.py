@@ -36,6 +36,7 @@ from docstow.languages.python.check.type_claims import (
     ArgumentClaim,
     ChoiceClaim,
     Claim,
+    ImportClaim,
     MemberClaim,
     ModuleClaim,
 )
@@ -151,10 +152,12 @@ def _state(scans: Sequence[Scan], roots: Mapping[Path, Boundary]) -> tuple[str, 
 
 
 def _agreed(claimed: Sequence[Sequence[Claim]]) -> frozenset[ast.AST]:
-    """Return the members that several type checkers claim to be absent."""
-    counts = Counter(
-        each.node for one in claimed for each in one if isinstance(each, MemberClaim) and each.title
+    """Return the members and imports that several type checkers claim to be absent."""
+    absent = (
+        {each.node for each in one if not isinstance(each, MemberClaim) or each.title}
+        for one in claimed
     )
+    counts = Counter(node for each in absent for node in each)
     return frozenset(node for node, count in counts.items() if count > 1)
 
 
@@ -165,7 +168,7 @@ class _Judge:
         own: what our reader knows of the code.
         owners: the classes of its expressions.
         doubts: where the type checker takes a value for another one.
-        agreed: members that several type checkers claim to be absent.
+        agreed: members and imports that several type checkers claim to be absent.
         engine: the type checker's name.
     """
 
@@ -208,6 +211,8 @@ class _Judge:
             return self._member(claim, owners)
         if isinstance(claim, ModuleClaim):
             return self._module(claim)
+        if isinstance(claim, ImportClaim):
+            return self._import(claim) if claim.node in self._agreed else None
         if isinstance(claim, ArgumentClaim):
             return self._argument(claim, owners, signatures)
         return self._choice(claim)
@@ -254,7 +259,7 @@ class _Judge:
             surface = package.surface
             is_word = isinstance(surface, PythonSurface) and surface.mentions(name)
             is_certain = bool(near) and ("_" in name or not is_word)
-        elif claim.node in self._agreed and (typed or kind.openness(name) <= Openness.DATA):
+        elif claim.node in self._agreed and self._is_agreed(kind, name, typed=typed, called=called):
             is_certain = True
         elif typed:
             is_certain = is_closed(kind, name, called=called)
@@ -274,6 +279,19 @@ class _Judge:
             path=kind.path,
         )
 
+    def _is_agreed(self, kind: PackageType, name: str, *, typed: bool, called: bool) -> bool:
+        """Return whether it is enough that several type checkers see no such member of a class.
+
+        They know of what its package tells of its types, not of what somebody sets later: that may
+        be data, but is hardly called.
+        """
+        openness, surface = kind.openness(name), kind.package.surface
+        if typed or not isinstance(surface, PythonSurface):
+            return typed
+        if called:
+            return openness <= Openness.FEW
+        return openness <= Openness.DATA and not surface.may_set(name)
+
     def _local(self, claim: MemberClaim, kind: LocalType, *, called: bool) -> Finding | None:
         classes = self._own.values.classes
         title, name = kind.node.name, claim.name
@@ -282,6 +300,8 @@ class _Judge:
             classes.own_openness(kind) <= Openness.DATA
             and all(is_closed(each, name, called=called) for each in bases)
         )
+        if claim.node in self._agreed and called:
+            is_certain = is_certain or classes.openness(kind, name) <= Openness.FEW
         if not is_certain or name.startswith("_") or _MIXED in title.lower():
             return None
         if self._is_in_text(name) or self._is_building(kind):
@@ -319,9 +339,9 @@ class _Judge:
             return None
         openness = package.surface.openness(claim.module, claim.name)
         near = self._names.suggest(package, claim.module, claim.name, "module")
-        if answer.status != "unknown" and not (
-            openness is Openness.FEW and best_likeness(claim.name, near) >= 80
-        ):
+        is_told = claim.node in self._agreed and self._owners.is_typed(claim.module)
+        is_slip = openness is Openness.FEW and best_likeness(claim.name, near) >= 80
+        if answer.status != "unknown" and not is_told and not is_slip:
             return self._report(claim.node, claim.name, path, "not_checked", package=package)
         return self._report(
             claim.node,
@@ -332,6 +352,27 @@ class _Judge:
             near=near,
             package=package,
             path=claim.module,
+        )
+
+    def _import(self, claim: ImportClaim) -> Finding | None:
+        """Return that a package has no such module, where it is one that has modules."""
+        parent, _, name = claim.module.rpartition(".")
+        package = self._names.resolver.package_for(claim.module) if parent else None
+        if package is None or self._names.look_up(claim.module).whole:
+            return None
+        modules = package.surface.modules()
+        if parent not in modules or claim.module in modules:
+            return None
+        near = self._names.suggest(package, parent, name, "module")
+        return self._report(
+            claim.node,
+            name,
+            claim.module,
+            "unknown",
+            message=absent(package, "module", parent, name, near),
+            near=near,
+            package=package,
+            path=parent,
         )
 
     def _call_of(self, node: ast.Attribute) -> PassedArguments | None:

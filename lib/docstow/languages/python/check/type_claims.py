@@ -75,7 +75,16 @@ class ChoiceClaim:
     choices: tuple[str, ...]
 
 
-Claim = MemberClaim | ModuleClaim | ArgumentClaim | ChoiceClaim
+@dataclass(frozen=True, slots=True)
+class ImportClaim:
+    """That there is no such module; the node is the import, or the module's name in one."""
+
+    said: Diagnostic
+    node: ast.AST
+    module: str
+
+
+Claim = MemberClaim | ModuleClaim | ArgumentClaim | ChoiceClaim | ImportClaim
 
 
 class Syntax:
@@ -89,13 +98,15 @@ class Syntax:
         self._begin: dict[tuple[int, int], list[ast.AST]] = {}
         self._calls: dict[ast.AST, ast.Call] = {}
         self._relative: set[ast.AST] = set()
+        self._imports: dict[int, ast.ImportFrom] = {}
         for node in ast.walk(tree):
             if isinstance(node, ast.expr | ast.keyword | ast.alias):
                 self._begin.setdefault((node.lineno - 1, node.col_offset), []).append(node)
             if isinstance(node, ast.Call):
                 self._calls |= dict.fromkeys([*node.args, *node.keywords], node)
-            if isinstance(node, ast.ImportFrom) and node.level:
-                self._relative.update(node.names)
+            if isinstance(node, ast.ImportFrom):
+                self._imports[node.lineno - 1] = node
+                self._relative.update(node.names if node.level else ())
 
     def at(self, said: Diagnostic) -> Sequence[ast.AST]:
         """Return the nodes that begin where something is said, the outermost first."""
@@ -139,6 +150,14 @@ class Syntax:
             if is_imported or (isinstance(node, ast.Attribute) and node.attr == name):
                 return node
         return None
+
+    def imported(self, said: Diagnostic, module: str) -> ast.AST | None:
+        """Return what imports a module, which may be of the code's own project for ``from .``."""
+        for node in self.at(said):
+            if isinstance(node, ast.alias) and node.name == module:
+                return node
+        found = self._imports.get(said.line)
+        return found if found is not None and not found.level and found.module == module else None
 
     def text(self, said: Diagnostic, text: str) -> ast.Constant | None:
         """Return the text that a place is, or that a keyword there is given."""

@@ -247,6 +247,13 @@ class LanguageServer:
             if str(each.get("uri", "")).startswith("file:")
         ]
 
+    def shown(self, line: int, start: int) -> str:
+        """Return what it shows of a place, as Markdown; empty where it shows nothing."""
+        with self._deadline():
+            found = self._ask("textDocument/hover", self._at(line, start)) or {}
+        contents = found.get("contents")
+        return str(contents.get("value", "")) if isinstance(contents, dict) else ""
+
     def end(self) -> None:
         """Kill it, whatever it does."""
         self._popen.kill()

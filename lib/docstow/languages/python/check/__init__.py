@@ -369,6 +369,9 @@ class _Checker:
                 self._local_call(node, called)
                 return
             path = self._member_path(node.func)
+            # ``Class.method(instance)`` has the receiver among its arguments.
+            owner = self._values.type_of(getattr(node.func, "value", node.func), self._scope)
+            unbound = isinstance(owner, LocalType) and owner.is_class
         elif not self._is_patched(path):
             answer = self._names.look_up(path)
             unbound = answer.symbol is not None and answer.symbol.kind == "method"
@@ -497,12 +500,14 @@ def _catches_missing_names(node: ast.Try | ast.TryStar) -> bool:
     return bool(_CAUGHT.search(" ".join(caught)))
 
 
+#: What tells a checker to ignore a line.
+_IGNORED = re.compile(r"#.*\b(?:(?:type|ty|pyright|pyrefly|mypy): ?ignore|pylint: ?disable)")
+
+
 def _ignored_lines(code: str) -> frozenset[int]:
     """Return the numbers of the lines that tell checkers to ignore them."""
     return frozenset(
-        number
-        for number, line in enumerate(code.split("\n"), 1)
-        if "type: ignore" in line or "pylint: disable" in line
+        number for number, line in enumerate(code.split("\n"), 1) if _IGNORED.search(line)
     )
 
 

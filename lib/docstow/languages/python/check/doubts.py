@@ -22,12 +22,12 @@ if TYPE_CHECKING:
 _FILLING = frozenset({"update", "setdefault", "append", "extend", "insert", "add"})
 #: What it says where the code puts something else there than the type that it takes a place for.
 _REFUSED = {
-    "invalid-assignment": ast.expr,
-    "invalid-argument-type": ast.Call,
+    **dict.fromkeys(("invalid-assignment", "bad-assignment"), ast.expr),
+    **dict.fromkeys(("invalid-argument-type", "bad-argument-type"), ast.Call),
     "no-matching-overload": ast.Call,
 }
 #: ``x: Ship = None`` says of ``x`` what the annotation says.
-_NOTHING = "Object of type `None`"
+_NOTHING = ("Object of type `None`", "`None` is not assignable")
 #: Of these the type turns on whether a value is a class.
 _BY_KIND = frozenset({"builtins.vars"})
 #: Names that are followed one from another.
@@ -57,7 +57,9 @@ class Doubts:
 
     def is_guarded(self, claim: Claim) -> bool:
         """Return whether a place is not judged, or rests on what could not be read."""
-        if (claim.said.line, claim.said.start) in self._own.guarded:
+        node = claim.node
+        place = getattr(node, "lineno", 0) - 1, getattr(node, "col_offset", 0)
+        if not self._own.guarded.isdisjoint({(claim.said.line, claim.said.start), place}):
             return True
         *above, last = _chain(claim.node) if isinstance(claim.node, ast.expr) else [claim.node]
         if any(isinstance(e, ast.Attribute) and e.attr in self._own.patched for e in above):

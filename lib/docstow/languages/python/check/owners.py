@@ -1,4 +1,7 @@
-"""Which classes ty means by a type, found by where they are defined, not by what is displayed."""
+"""Which classes a type checker means by a type.
+
+Of ty they are found by where they are defined, of Pyrefly by the dotted paths that it shows.
+"""
 
 from __future__ import annotations
 
@@ -22,6 +25,9 @@ if TYPE_CHECKING:
 _LARGEST_FILE = 4 * 1024 * 1024
 #: What a method gets of its own class.
 _SELF = re.compile(r"Self@\w+")
+#: How Pyrefly shows a variable that was made for this.
+_VARIABLE = re.compile(r"\(variable\) docstow_\d+: ([^\n]+)")
+_PATH = re.compile(r"\w+(?:\.\w+)*")
 #: What ty takes the fields of any decorator for that makes a class as ``dataclass`` does.
 _SPECIFIED = "dataclasses.Field"
 #: Of these a value is annotated that has names that they have not.
@@ -65,17 +71,27 @@ class Owners:
         )
 
     def find(
-        self, server: LanguageServer, asked: Sequence[tuple[ast.expr, str]]
+        self,
+        server: LanguageServer,
+        asked: Sequence[tuple[ast.expr, str]],
+        *,
+        shows_paths: bool = False,
     ) -> list[list[Owner]]:
         """Return the classes that each of some expressions may be of; none where one is not known.
 
         Args:
             server: has judged the code.
             asked: expressions with their types as they are displayed, which may be empty.
+            shows_paths: the server shows of a variable the dotted paths of its classes.
         """
         text, places = _named(self._own.parsed.text, [node for node, _ in asked])
         if asked:
             server.judge(self._file, "python", text)
+        if shows_paths:
+            return [
+                self._shown(node, server.shown(*place))
+                for place, (node, _) in zip(places, asked, strict=True)
+            ]
         return [
             self._owners(node, server.declared(*place), title)
             for place, (node, title) in zip(places, asked, strict=True)
@@ -108,6 +124,40 @@ class Owners:
                     return []
                 known += standard
         return known
+
+    def _shown(self, node: ast.expr, text: str) -> list[Owner]:
+        """Return the classes of a variable that is shown with their paths; none for other words."""
+        match = _VARIABLE.search(text)
+        kinds = [e for e in alternatives(match[1]) if e != "None"] if match is not None else []
+        found: dict[PackageType | LocalType, Owner] = {}
+        for each in kinds:
+            inner = each[len("type[") : -1] if each.startswith("type[") else each
+            owners = self._around(node) if _SELF.fullmatch(inner) else self._named_so(inner)
+            if not owners:
+                return []
+            found |= {one.kind: one for one in owners}
+        return list(found.values())
+
+    def _named_so(self, shown: str) -> list[Owner]:
+        """Return the class that is shown by its path, by its name in the code, or as a literal."""
+        plain = _literal(shown[len("Literal[") : -1]) if shown.startswith("Literal[") else shown
+        plain = plain.split("[", 1)[0]
+        if not _PATH.fullmatch(plain) or plain in _UNINFORMATIVE:
+            return []
+        if "." in plain:
+            top = plain.partition(".")[0]
+            found = self._of_package(plain, typed=self.is_typed(top) or self._is_standard(plain))
+            return [found] if found is not None else []
+        local = [
+            Owner(LocalType(each, scope), typed=True)
+            for each, scope in self._own.scopes.items()
+            if isinstance(each, ast.ClassDef) and each.name == plain
+        ]
+        builtin = self._of_package(f"builtins.{plain}", typed=True)
+        return local if local or builtin is None else [builtin]
+
+    def _is_standard(self, path: str) -> bool:
+        return self._own.names.resolver.is_standard(path.partition(".")[0])
 
     def _at(self, path: Path, line: int) -> Owner | None:
         if path.name == self._file and not any(path.is_relative_to(each) for each in self._roots):

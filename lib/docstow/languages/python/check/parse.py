@@ -149,7 +149,9 @@ def _unwrap(lines: list[str]) -> list[str]:
             else:
                 kept.append(line if inside else "")
         lines = kept
-    if any(line.lstrip().startswith(">>>") for line in lines):
+    has_prompts = any(line.lstrip().startswith(">>>") for line in lines)
+    # What can be read as it is has prompts in texts alone.
+    if has_prompts and python_ast.try_parse_module("\n".join(lines)) is None:
         lines = [_PROMPT.sub("", line, count=1) if _PROMPT.match(line) else "" for line in lines]
     return lines
 

@@ -56,7 +56,7 @@ def workplace(key: str, version: str, roots: Sequence[Path], file: str) -> Workp
     folders = json.dumps([str(each) for each in roots], ensure_ascii=False)
     settings = (
         f"site-package-path = {folders}\n"
-        "skip-interpreter-query = true\n"
+        "skip-interpreter-query = true\npermissive-ignores = true\n"
         f'python-version = "{version}"\n'
         f'python-platform = "linux"\nproject-includes = ["{file}"]\n'
     )

@@ -80,16 +80,24 @@ _BUILDING = "distutils."
 
 @dataclass(frozen=True, slots=True)
 class _Checker:
-    """A type checker: its release, what it is given, and what it says as claims."""
+    """A type checker.
+
+    Attributes:
+        engine: its release.
+        workplace: what it is given.
+        claims: what it says.
+        shows_paths: it shows the dotted paths of classes.
+    """
 
     engine: Engine
     workplace: Callable[[str, str, Sequence[Path], str], Workplace]
     claims: Callable[[Sequence[Diagnostic], ast.Module], Iterator[Claim]]
+    shows_paths: bool = False
 
 
 _CHECKERS = (
     _Checker(TY, ty.workplace, ty.claims),
-    _Checker(PYREFLY, pyrefly.workplace, pyrefly.claims),
+    _Checker(PYREFLY, pyrefly.workplace, pyrefly.claims, shows_paths=True),
 )
 
 
@@ -126,7 +134,7 @@ def judge(engines: Engines, code: str, resolver: Resolver, scans: Sequence[Scan]
         ]
         agreed = _agreed(claimed)
         for checker, server, each, claims in zip(checkers, servers, said, claimed, strict=True):
-            judging = _Judge(own, owners, Doubts(own, each), agreed, checker.engine.name)
+            judging = _Judge(own, owners, Doubts(own, each), agreed, checker)
             judged = _joined(judged, judging.findings(server, claims))
     return replace(own.verdict, findings=_joined(own.verdict.findings, judged))
 
@@ -169,7 +177,7 @@ class _Judge:
         owners: the classes of its expressions.
         doubts: where the type checker takes a value for another one.
         agreed: members and imports that several type checkers claim to be absent.
-        engine: the type checker's name.
+        checker: the type checker.
     """
 
     def __init__(
@@ -178,9 +186,9 @@ class _Judge:
         owners: Owners,
         doubts: Doubts,
         agreed: frozenset[ast.AST],
-        engine: str,
+        checker: _Checker,
     ) -> None:
-        self._engine = engine
+        self._checker = checker
         self._agreed = agreed
         self._own = own
         self._owners = owners
@@ -196,7 +204,8 @@ class _Judge:
             if isinstance(each, ArgumentClaim) and (each.keyword or each.overloaded)
         }
         receivers = [(each, node, title) for each in claimed for node, title in _receiver(each)]
-        kinds = self._owners.find(server, [(node, title) for _, node, title in receivers])
+        asked = [(node, title) for _, node, title in receivers]
+        kinds = self._owners.find(server, asked, shows_paths=self._checker.shows_paths)
         owners = {id(each): found for (each, _, _), found in zip(receivers, kinds, strict=True)}
         found: list[Finding] = []
         for each in claimed:
@@ -307,7 +316,7 @@ class _Judge:
         if self._is_in_text(name) or self._is_building(kind):
             return None
         near = self._names.suggest_own(title, name, lambda: classes.member_names(kind))
-        if claim.title.startswith("Self@") and (classes.has_subclasses(kind) or not bases):
+        if kind.is_receiver and (classes.has_subclasses(kind) or not bases):
             return None
         message = f"class {title} of this code has no {name}{advice(name, near)}"
         return self._report(
@@ -393,27 +402,18 @@ class _Judge:
         symbol = package.symbol(path) if package is not None else None
         if package is not None and may_make_another(package, path):
             return None
-        wrong = self._mismatch(claim, symbol)
-        keyword, reason = claim.keyword, claim.reason
         names = list(dict.fromkeys(each for one in signatures for each in one))
-        if claim.overloaded:
-            unknown = [each for each in call_shape(claim.node).keywords if each not in names]
-            if not unknown or not names or any(each.startswith("**") for each in names):
+        keyword = _keyword_of_overloads(claim, names) if claim.overloaded else claim.keyword
+        if keyword:
+            is_taken = self._is_taken_elsewhere(claim.node, keyword, owners, package)
+            if is_taken or not self._is_refused(claim, keyword, symbol, names):
                 return None
-            keyword = unknown[0]
-        if keyword and self._is_taken_elsewhere(claim.node, keyword, owners, package):
-            return None
-        if keyword and wrong is None and self._may_be_told_otherwise(claim.callee, keyword):
-            return None
-        if wrong is False or (
-            claim.reason and not wrong and not self._is_typed(claim.node, package)
-        ):
+        elif claim.overloaded or not self._is_miscounted(claim, symbol, package):
             return None
         title = path or ast.unparse(claim.node.func)
         taken = [each for each in names if each.isidentifier()]
-        if keyword and not taken and wrong is None:
-            return None  # A class with several constructors, of which ty has seen the wrong one.
         near = nearest(keyword, taken, shaped=False, filled=True, owner=title) if keyword else ()
+        reason = claim.reason
         if keyword:
             reason = f"has no parameter {keyword}; it takes {', '.join(taken) or 'none'}"
         return self._report(
@@ -426,6 +426,28 @@ class _Judge:
             package=package,
             path=path,
         )
+
+    def _is_refused(
+        self, claim: ArgumentClaim, keyword: str, symbol: Symbol | None, names: Sequence[str]
+    ) -> bool:
+        """Return whether what is called certainly takes no such keyword."""
+        wrong = self._mismatch(claim, symbol)
+        if wrong is None:
+            # A class may have several constructors, of which the wrong one is seen.
+            is_seen = any(each.isidentifier() for each in names)
+            return is_seen and not self._may_be_told_otherwise(claim.callee, keyword)
+        return wrong and keyword not in names
+
+    def _is_miscounted(
+        self, claim: ArgumentClaim, symbol: Symbol | None, package: Installed | None
+    ) -> bool:
+        """Return whether a call certainly has too many arguments, or too few."""
+        wrong = self._mismatch(claim, symbol)
+        if wrong is None:
+            # What makes a class may make its constructor, too.
+            is_class = symbol is not None and symbol.kind == "class"
+            return not is_class and self._is_typed(claim.node, package)
+        return wrong
 
     def _is_building(self, kind: PackageType | LocalType) -> bool:
         """Return whether a class extends Python's own building of packages."""
@@ -545,8 +567,15 @@ class _Judge:
             path=path,
             package=package.name if package is not None else "",
             version=package.version if package is not None else "",
-            engine=self._engine,
+            engine=self._checker.engine.name,
         )
+
+
+def _keyword_of_overloads(claim: ArgumentClaim, names: Sequence[str]) -> str:
+    """Return the keyword that no form of a function takes; empty where one may take it."""
+    if not names or any(each.startswith("**") for each in names):
+        return ""
+    return next((each for each in call_shape(claim.node).keywords if each not in names), "")
 
 
 def _receiver(claim: Claim) -> Iterator[tuple[ast.expr, str]]:

@@ -184,11 +184,14 @@ def _judge_crates(
     asked: _Asked,
 ) -> _Judged:
     """Check Rust code against crates; by Cargo, too, where the operator has turned that on."""
-    from docstow.languages.rust.check import look_up_all, verify
+    from docstow.languages.rust.check import imported_crates, look_up_all, verify
 
     scan, message = asked.scan, asked.message
     crates = StowedCrates(library, snapshots, asked.versions, asked.lockfile, scan, asked.target)
     engine, told = "", list[str]()
+    if message is None and _may_fetch(library):
+        own = own_names(scan) if scan is not None else frozenset()
+        crates.fetch(each for each in imported_crates(asked.code) if each not in own)
     if message is not None:
         named = [((each.package, *each.names), each.line) for each in message.mentions]
         verdict = look_up_all(named, crates)
@@ -196,11 +199,20 @@ def _judge_crates(
         verdict, engine, told = _judge_by_cargo(engines.builds, projects, asked, crates)
     else:
         verdict = verify(asked.code, crates)
+    verdict = crates.explain(verdict)
     told += crates.notices
+    if crates.fetched:
+        told.append(f"nobody said which versions are used; fetched: {', '.join(crates.fetched)}")
     if crates.guessed and engine in {"", "none"}:
         best = ", ".join(crates.guessed)
         told.append(f"nobody said which versions are used; best stowed ones: {best}")
     return _Judged(verdict, engine, told)
+
+
+def _may_fetch(library: Library) -> bool:
+    """Return whether registries may be asked for what code only imports."""
+    environments = library.installed.environments
+    return environments is not None and environments.guesses
 
 
 def _judge_by_cargo(

@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from docstow.core.errors import DocstowError
+from docstow.core.errors import CrateNotDocumented, CrateNotFound, DocstowError
 from docstow.core.versions import Version
 from docstow.languages.rust.cargo_lock import parse
 from docstow.languages.rust.check.crate_items import CrateNames
 
 if TYPE_CHECKING:
     from docstow.languages.projects import Projects
+    from docstow.languages.shared.findings import Verdict
     from docstow.languages.shared.project import Scan
     from docstow.library import Library
     from docstow.store.snapshots import Snapshots
 
-#: Further versions of a crate that are looked into.
-_MOST_OTHERS = 3
+#: Further versions of a crate that are looked into, and crates that are fetched for one call.
+_MOST_OTHERS, _MOST_FETCHED = 3, 12
+#: Of a crate that was taken by its name alone so many absent names, and none that is there, tell
+#: that another one is meant.
+_STRANGE = 2
 
 
 def cargo_project(projects: Projects | None, name: str, scan: Scan | None) -> Path | None:
@@ -74,14 +79,63 @@ class StowedCrates:
         self._crates: dict[str, CrateNames | None] = {}
         #: What could not be had, and why.
         self.notices: list[str] = []
-        #: Versions that nobody asked for.
+        #: Versions that nobody asked for: stowed before, or fetched for this.
         self.guessed: list[str] = []
+        self.fetched: list[str] = []
 
     def crate(self, name: str) -> CrateNames | None:
         """Return the crate in the version that is meant; None where there is none at hand."""
         if name not in self._crates:
             self._crates[name] = self._find(name)
         return self._crates[name]
+
+    def fetch(self, names: Iterable[str]) -> None:
+        """Have the newest versions of crates stowed of which nobody says a version, if need be.
+
+        Args:
+            names: by which code imports them.
+        """
+        if self._are_given:
+            return
+        missing = [each for each in dict.fromkeys(names) if self.crate(each) is None]
+        missing = [each for each in missing if not self._wanted(each)[1]]
+        for name in missing[:_MOST_FETCHED]:
+            try:
+                stowed = self._library.crate(name, "", self._target)
+            except (CrateNotFound, CrateNotDocumented):
+                continue
+            except DocstowError as error:
+                self.notices.append(f"{name}: {error}")
+                continue
+            self.fetched.append(f"{stowed.name} {stowed.version}")
+            self._crates[name] = CrateNames.of(self._library.index(stowed.snapshot))
+        for name in missing[_MOST_FETCHED:]:
+            self.notices.append(
+                f"{name} is not judged: {_MOST_FETCHED} crates are fetched for one call; send the"
+                " code in parts"
+            )
+
+    def explain(self, verdict: Verdict) -> Verdict:
+        """Lower what is said of crates that were fetched by a name of which nothing is right."""
+        strange = set()
+        for title in self.fetched:
+            name = title.partition(" ")[0]
+            told = [each.status for each in verdict.findings if each.package == name]
+            if told.count("unknown") >= _STRANGE and "ok" not in told:
+                strange.add(name)
+                self.notices.append(
+                    f"{title} has nothing that the code names, so it is likely not the crate that"
+                    f' is meant; give versions {{"{name}": "<version>"}}'
+                )
+        if not strange:
+            return verdict
+        lowered = (
+            replace(each, status="not_checked", message="", suggestions=())
+            if each.package in strange and each.status == "unknown"
+            else each
+            for each in verdict.findings
+        )
+        return replace(verdict, findings=tuple(lowered))
 
     def other_versions(self, name: str) -> Sequence[CrateNames]:
         """Return further stowed versions, the newest first."""

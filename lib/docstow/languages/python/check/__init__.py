@@ -366,7 +366,9 @@ class _Checker:
         if path is None:
             called = self._values.type_of(node.func, self._scope)
             if isinstance(called, LocalType) and called.is_class:
-                self._local_call(node, called)
+                # ``cls`` may be a subclass, whose constructor is another one.
+                if not called.is_receiver:
+                    self._local_call(node, called)
                 return
             path = self._member_path(node.func)
             # ``Class.method(instance)`` has the receiver among its arguments.

@@ -30,7 +30,7 @@ from docstow.languages.python.check.certainty import (
 )
 from docstow.languages.python.check.doubts import Doubts
 from docstow.languages.python.check.owners import Owner, Owners
-from docstow.languages.python.check.parse import Defined, parse
+from docstow.languages.python.check.parse import Defined, Receiver, parse
 from docstow.languages.python.check.passed import call_shape
 from docstow.languages.python.check.type_claims import (
     ArgumentClaim,
@@ -492,15 +492,17 @@ class _Judge:
         return any(self._owners.is_typed(each) for each in package.surface.modules()[:1])
 
     def _is_local_class(self, node: ast.Call) -> bool:
-        """Return whether a class of the code is called.
+        """Return whether a class of the code is called, or what a method of it gets as ``cls``.
 
         Our reader judges the plain ones; decorators and metaclasses make constructors of which a
-        type checker does not know all aliases and converters.
+        type checker does not know all aliases and converters, and a subclass has its own.
         """
         scope = self._own.scopes.get(node)
         found = scope.find(node.func.id) if scope and isinstance(node.func, ast.Name) else None
         return found is not None and any(
-            isinstance(each, Defined) and isinstance(each.node, ast.ClassDef) for each in found[1]
+            isinstance(each, Receiver)
+            or (isinstance(each, Defined) and isinstance(each.node, ast.ClassDef))
+            for each in found[1]
         )
 
     def _mismatch(self, claim: ArgumentClaim, symbol: Symbol | None) -> bool | None:

@@ -22,6 +22,7 @@ from docstow.languages.rust.check.scope import (
     Segments,
     parse,
     read_scope,
+    segments,
     text_of,
     token_paths,
 )
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
 #: Kinds whose items have no members.
 _VALUES = frozenset({"function", "macro", "attribute_macro", "derive_macro", "constant"})
 _BARE_IN_TEXT = re.compile(r"(?<![\w:])([A-Z]\w*)(?![\w:])")
+_CRATE = re.compile(r"[a-z][a-z0-9_]*")
 _PATHS_IN_TEXT = re.compile(r"\b[a-z_][\w]*(?:::\w+)+")
 #: Code that is nested more deeply is not checked.
 _DEEPEST = 300
@@ -63,6 +65,27 @@ def verify(code: str, crates: Crates) -> Verdict:
     checker.check_imports()
     checker.walk(tree.root_node, ChainMap(), 0)
     return checker.report.verdict()
+
+
+def imported_crates(code: str) -> tuple[str, ...]:
+    """Return the names of crates that a piece of code imports, or begins paths with."""
+    tree = parse(code)
+    scope = read_scope(tree.root_node)
+    firsts = dict.fromkeys(leaf.path[0] for leaf in scope.leaves if leaf.path)
+    pending = [tree.root_node]
+    while pending:
+        node = pending.pop()
+        if node.type == "scoped_identifier" and (path := segments(node)) is not None:
+            firsts.setdefault(path[0])
+        pending += reversed(node.named_children)
+    own = scope.declared | LOCAL_ROOTS | STANDARD
+    return tuple(
+        each
+        for each in firsts
+        if each not in own
+        and _CRATE.fullmatch(each)
+        and scope.imports.get(each, set()) <= {(each,)}
+    )
 
 
 def look_up_all(paths: Sequence[tuple[Segments, int]], crates: Crates) -> Verdict:

@@ -104,9 +104,13 @@ class Calls:
             answer = Answer("not_checked", names=item.names)
             if self._absent(owner, item, name):
                 unknown = self._unknown(item, name, whole, given)
+                near = unknown.suggestions[0].rpartition("::")[2] if unknown.suggestions else ""
                 # Statements alone may lack the import of a trait that extends a common type.
-                doubt = is_standard(item.path) and not self._resolver.complete
-                answer = answer if doubt and not unknown.suggestions else unknown
+                doubt = is_standard(item.path) and not self._resolver.complete and not near
+                # What a trait brings of which nothing is known is no other spelling of a method.
+                is_brought = self._resolver.may_bring(name)
+                doubt = doubt or (is_brought and name_similarity(name, near) < MISSPELT)
+                answer = answer if doubt else unknown
             self._report.add(field, whole, answer)
 
     def _by_bound(self, owner: Type, name: str, field: Node, given: int) -> None:
@@ -159,7 +163,8 @@ class Calls:
 
     def _absent(self, owner: Type, item: Found, name: str) -> bool:
         """Tell whether it is certain that a value has no method of a name."""
-        if self._resolver.may_bring(name) or not self._paths.members.lacks(item, name):
+        may_bring = self._resolver.may_bring(name) and not self._resolver.is_unknown_trait(name)
+        if may_bring or not self._paths.members.lacks(item, name):
             return False
         pointer = self._paths.look_up(tuple(owner.through.split("::"))).found
         return not any(each.names.find(f"{each.path}::{name}") for each in pointer)

@@ -42,11 +42,22 @@ _COMMON_TYPES = frozenset(
     }
 )
 #: Pointers whose methods are mostly those of what they point to.
-_POINTERS = {"Box": "std::boxed::Box", "Arc": "std::sync::Arc", "Rc": "std::rc::Rc"}
+_POINTERS = {
+    "Box": "std::boxed::Box",
+    "Arc": "std::sync::Arc",
+    "Rc": "std::rc::Rc",
+    "Ref": "std::cell::Ref",
+    "RefMut": "std::cell::RefMut",
+    "MutexGuard": "std::sync::MutexGuard",
+    "RwLockReadGuard": "std::sync::RwLockReadGuard",
+    "RwLockWriteGuard": "std::sync::RwLockWriteGuard",
+    "LazyLock": "std::sync::LazyLock",
+}
 _CALLABLE = frozenset({"Fn", "FnMut", "FnOnce", "AsyncFn", "AsyncFnMut", "AsyncFnOnce"})
 _ITERATORS = frozenset({"Iterator", "DoubleEndedIterator", "ExactSizeIterator"})
 _TYPE_HEAD = re.compile(r"pub (?:struct|enum|union) (\w+)")
 _ALIAS = re.compile(r"pub type \w+(<.*?>)?(?: where [^=]*)? = (.+?);?", re.DOTALL)
+_CONSTANT = re.compile(r"(?:pub )?(?:const|static)(?: mut)? \w+: ([^=;]+)")
 _MOST_HOPS = 4
 _DEEPEST = 20
 
@@ -103,6 +114,17 @@ class Documented:
             return None
         names = found.names
         place = _Place(names, "", None, _arguments(owner), names.mentions(found.path))
+        return self._resolved(node, place, 0)
+
+    def constant(self, found: Found) -> Type | None:
+        """Return the type of a documented constant or static."""
+        match = _CONSTANT.match(found.signature.strip())
+        node = _read(match[1].strip()) if match is not None else None
+        if node is None:
+            return None
+        names = found.names
+        owner = found.parent if found.kind == "assoc_const" else ""
+        place = _Place(names, owner, None, {}, names.mentions(found.path))
         return self._resolved(node, place, 0)
 
     def variant(self, found: Found, at: int, owner: Type | None) -> Type | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import ChainMap
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from docstow.languages.rust.check import chains
@@ -20,6 +20,7 @@ from docstow.languages.rust.check.std import (
     PRIMITIVES,
     RESULT,
     SLICE,
+    is_standard,
     members_of_any_value,
 )
 from docstow.languages.rust.check.types import (
@@ -256,7 +257,11 @@ class Expressions:
         """Return the type of an expression; ``inner`` is that of the part which decides."""
         match node.type:
             case "identifier" | "self":
-                return variables.get(text_of(node))
+                return self._variable(node, variables)
+            case "scoped_identifier":
+                return self._constant(node)
+            case "block" | "unsafe_block" | "if_expression" | "match_expression":
+                return self._branched(node, variables)
             case "reference_expression" | "parenthesized_expression":
                 return inner
             case "unary_expression":
@@ -279,6 +284,29 @@ class Expressions:
             case "call_expression":
                 return self._called(node, inner, variables)
         return self._operated(node, inner, variables)
+
+    def _variable(self, node: Node, variables: Variables) -> Type | None:
+        name = text_of(node)
+        return variables[name] if name in variables else self._constant(node)
+
+    def _constant(self, node: Node) -> Type | None:
+        """Return the type of a documented constant or static, or of a variant without fields."""
+        absolute = self._resolver.resolve_node(node)
+        if absolute is None and (path := segments(node)) is not None and len(path) == 1:
+            absolute = self._resolver.through_imports(path) or None
+        found = self._paths.look_up(absolute).found if absolute is not None else ()
+        if len(found) != 1:
+            return None
+        if found[0].kind == "variant" and "(" not in found[0].signature:
+            return Type(found[0].parent, found[0].names)
+        return self._documented.constant(found[0])
+
+    def _branched(self, node: Node, variables: Variables) -> Type | None:
+        """Return the type of a block or of branches that have no variables of their own."""
+        ends = [_last_expression(each) for each in _branches(node)]
+        known = [self.type_of(each, variables) for each in ends if each is not None]
+        first = next((each for each in known if each is not None), None)
+        return first if all(each in {None, first} for each in known) else None
 
     def _operated(self, node: Node, inner: Type | None, variables: Variables) -> Type | None:
         """Return the type of what is indexed, listed, compared or written out."""
@@ -462,6 +490,16 @@ class Expressions:
         found = [each for each in owner.crate.find(f"{owner.name}::{name}") if each.kind == "field"]
         return found[0] if len(found) == 1 else None
 
+    def matched(self, head: Node) -> Type | None:
+        """Return the type whose struct or variant a pattern names, its arguments not known."""
+        absolute = self._resolver.resolve_node(head)
+        found = self._paths.look_up(absolute).found if absolute is not None else ()
+        if len(found) != 1 or is_standard(found[0].path):
+            return None
+        if found[0].kind in TYPES:
+            return Type(found[0].path, found[0].names)
+        return Type(found[0].parent, found[0].names) if found[0].kind == "variant" else None
+
     def part(self, head: Node, name: str, kind: Type) -> Type | None:
         """Return the type of a field that a pattern names, of a struct or of a variant."""
         absolute = self._resolver.resolve_node(head)
@@ -572,6 +610,36 @@ class Expressions:
             return self._resolver.brought(name)
         own = found is None or found.parent == owner.name
         return found if own or not self._resolver.may_bring(name) else None
+
+
+def _branches(node: Node) -> Iterator[Node]:
+    """Yield what an expression of blocks may have as its value, nested blocks opened."""
+    pending = [node]
+    while pending:
+        each = pending.pop()
+        match each.type:
+            case "if_expression":
+                parts = (each.child_by_field_name(e) for e in ("consequence", "alternative"))
+                pending += [part for part in parts if part is not None]
+            case "match_expression":
+                body = each.child_by_field_name("body")
+                arms = body.named_children if body is not None else []
+                values = (arm.child_by_field_name("value") for arm in arms)
+                pending += [value for value in values if value is not None]
+            case "else_clause" | "unsafe_block":
+                pending += each.named_children[-1:]
+            case _:
+                yield each
+
+
+def _last_expression(node: Node) -> Node | None:
+    """Return the value of a block without statements before it; of others themselves."""
+    if node.type != "block":
+        return node
+    parts = [each for each in node.named_children if "comment" not in each.type]
+    if len(parts) != 1 or parts[0].type in {"expression_statement", "let_declaration"}:
+        return None
+    return parts[0]
 
 
 def _builtin(node: Node) -> Type | None:

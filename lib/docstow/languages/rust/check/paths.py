@@ -20,7 +20,7 @@ from docstow.languages.rust.check.members import Members
 from docstow.languages.rust.check.scope import Segments
 from docstow.languages.rust.check.std import STANDARD, is_standard, standard_types
 from docstow.languages.shared.findings import Status, advice
-from docstow.languages.shared.likeness import name_similarity
+from docstow.languages.shared.likeness import name_similarity, shape
 
 ByTrait = Callable[[str], bool]
 _MOST_HOPS = 4
@@ -155,11 +155,10 @@ class Paths:
                 return NOT_CHECKED
             if owner.kind == "module":
                 continue
-            if (
-                by_trait is None
-                or by_trait(name)
-                or not self.members.lacks(owner, name, by_path=True)
-            ):
+            # No trait brings a variant.
+            is_variant = owner.kind == "enum" and shape(name) == "type"
+            may_be_brought = by_trait is None or (by_trait(name) and not is_variant)
+            if may_be_brought or not self.members.lacks(owner, name, by_path=True):
                 return NOT_CHECKED
         if names.undocumented.is_in_examples("::".join(path[: end + 1])):
             return NOT_CHECKED

@@ -77,6 +77,8 @@ def bind_pattern(
     pending: list[tuple[Node, Type | None, int]] = [(pattern, bound, 0)]
     while pending:
         node, kind, depth = pending.pop()
+        if kind is None and depth <= _DEEPEST:
+            kind = _named_type(node, expressions)
         if kind is None or depth > _DEEPEST or node.has_error:
             continue
         if node.type in {"identifier", "shorthand_field_identifier"}:
@@ -102,6 +104,14 @@ def _parts(node: Node, kind: Type, expressions: Expressions) -> Iterator[tuple[N
             yield from _of_call(node, kind, expressions)
         case "struct_pattern":
             yield from _of_fields(node, kind, expressions)
+
+
+def _named_type(node: Node, expressions: Expressions) -> Type | None:
+    """Return the type that a pattern of a struct or a variant names by itself."""
+    if node.type not in {"tuple_struct_pattern", "struct_pattern"} or node.has_error:
+        return None
+    head = node.child_by_field_name("type")
+    return expressions.matched(head) if head is not None else None
 
 
 def _places(node: Node) -> list[Node]:

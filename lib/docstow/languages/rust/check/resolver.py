@@ -56,6 +56,11 @@ class Resolver:
             return True  # the imports that the code needs are left out
         return self._looked and (self._anything or name in self._trait_names)
 
+    def is_unknown_trait(self, name: str) -> bool:
+        """Tell whether only a trait in scope that nobody has the docs of may bring a name."""
+        is_left_out = name in self._scope.declared or not self._has_imports
+        return not is_left_out and self._looked and name not in self._trait_names
+
     def brought(self, name: str) -> Found | None:
         """Return the method that one imported trait, and no other in scope, brings to its types."""
         if not self.may_bring(name) or not self._has_imports or self._anything:
@@ -104,7 +109,9 @@ class Resolver:
             return self._rooted(path[1:])
         if len(path) > 1 and (first[0].islower() or first[0] == "_"):
             known = self._paths.crate(first) is not None
-            return self._rooted(path) if known or not self._scope.globs else None
+            if known or not self._scope.globs:
+                return self._rooted(path)
+            return self._through_globs(path)
         return self._through_globs(path) or self._from_prelude(path)
 
     def resolve_name(self, path: Segments) -> Segments | None:
@@ -177,13 +184,13 @@ class Resolver:
             return  # traits are written as types are
         absolute = self._scope.expand(path) if path[0] in self._scope.imports else path
         if absolute is None or absolute[0] in LOCAL_ROOTS:
-            self._anything |= path[-1][:1].isupper()
+            self._anything |= self._may_be_trait(path[-1])
             return
         if absolute[0] in STANDARD:
             self._add_standard(absolute)
             return
         found = self._paths.look_up(absolute).found
-        self._anything |= not found
+        self._anything |= not found and self._may_be_trait(path[-1])
         for each in found:
             if each.kind == "trait":
                 below = each.names.titles_below(each.path)
@@ -194,6 +201,10 @@ class Resolver:
                     self._methods.setdefault(name, []).extend(methods)
             elif each.kind == "re-export":
                 self._anything |= each.names.may_be_trait(each.path, self._paths.crates)
+
+    def _may_be_trait(self, name: str) -> bool:
+        """Tell whether an import of which nothing is known may be a trait: no value is of one."""
+        return name[:1].isupper() and name not in self._scope.types
 
     def _add_standard(self, path: Segments) -> None:
         self._of_others |= std_traits().get(path[-1], frozenset())

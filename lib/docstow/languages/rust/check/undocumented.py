@@ -25,9 +25,9 @@ _ELSEWHERE = frozenset(
     }
 )
 #: Crates whose items differ from target to target.
-_BY_PLATFORM = frozenset(
-    {"libc", "winapi", "windows", "windows_sys", "nix", "rustix", "mio", "js_sys", "web_sys"}
-)
+_BY_PLATFORM = frozenset({"libc", "winapi", "windows", "windows_sys", "nix", "rustix", "mio"})
+#: Of these the members of a type are the same wherever the type is.
+_OF_ALL_PLATFORMS = frozenset({"nix", "rustix", "mio"})
 #: Words of features that say nothing of what they bring.
 _EVERYDAY_WORDS = frozenset(
     {"default", "new", "from", "to", "with", "no", "use", "async", "full", "error", "std", "is"}
@@ -64,7 +64,7 @@ class Undocumented:
 
     def may_have(self, owner: str, name: str) -> bool:
         """Tell whether a module, type or trait may have a name that its docs do not show."""
-        if name.startswith("_") or self._by_platform or name.lower() in _ELSEWHERE:
+        if name.startswith("_") or self._differs(owner, name) or name.lower() in _ELSEWHERE:
             return True
         if owner in self._foreign_globs or name in self._reexported or self._may_need_feature(name):
             return True
@@ -94,6 +94,13 @@ class Undocumented:
     @cached_property
     def _by_platform(self) -> bool:
         return self._root in _BY_PLATFORM or self._root.endswith("_sys")
+
+    def _differs(self, owner: str, name: str) -> bool:
+        """Tell whether an owner may have a name on other targets."""
+        if not self._by_platform:
+            return False
+        is_same = self._root in _OF_ALL_PLATFORMS and name.islower()
+        return not (is_same and owner.rpartition("::")[2][:1].isupper())
 
     def _is_linked(self, name: str) -> bool:
         """Tell whether the docs link to a name that no item has: its feature was off."""

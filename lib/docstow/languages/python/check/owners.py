@@ -61,6 +61,7 @@ class Owners:
         self._roots = roots
         self._file = file
         self._classes: dict[Path, dict[int, str]] = {}
+        self._words = frozenset(re.findall(r"\w+", own.parsed.text))
 
     def is_typed(self, module: str) -> bool:
         """Return whether a package has types for all that it offers, or stubs."""
@@ -206,8 +207,11 @@ class Owners:
         if package is None:
             return []
         paths = [f"builtins.{name}"] if package.symbol(f"builtins.{name}") is not None else []
+        # The code names the module of any other, or of what gives it.
         paths = paths or [
-            each for each in package.surface.names() if each.rpartition(".")[2] == name
+            each
+            for each in package.surface.names()
+            if each.rpartition(".")[2] == name and each.partition(".")[0] in self._words
         ]
         if _SPECIFIED in paths:
             return []

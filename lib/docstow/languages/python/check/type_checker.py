@@ -74,6 +74,8 @@ _FILE = "code.py"
 _PYTHON = "3.13"
 #: Names with these in them belong to classes that are mixed into others.
 _MIXED = "mixin"
+#: How like the nearest name must be that a value's class has, where that is inferred alone.
+_LEAST_INFERRED = 80.0
 #: What extends Python's own building of packages is not known.
 _BUILDING = "distutils."
 
@@ -276,6 +278,8 @@ class _Judge:
             is_certain = is_unheard_of(kind, name, called=called)
         if not is_certain and not is_conclusive(kind.openness(name), name, near, called=called):
             return None
+        if self._may_be_inferred(claim, package) and best_likeness(name, near) < _LEAST_INFERRED:
+            return None
         near = near or self._names.offer(package, kind.path, name, call)
         return self._report(
             claim.node,
@@ -287,6 +291,14 @@ class _Judge:
             package=package,
             path=kind.path,
         )
+
+    def _may_be_inferred(self, claim: MemberClaim, package: Installed) -> bool:
+        """Return whether one type checker alone takes a value for one of Python's own classes.
+
+        It may have seen the first of several things that are put there.
+        """
+        is_alone = self._checker.shows_paths and claim.node not in self._agreed
+        return is_alone and package.name == STANDARD
 
     def _is_agreed(self, kind: PackageType, name: str, *, typed: bool, called: bool) -> bool:
         """Return whether it is enough that several type checkers see no such member of a class.
@@ -370,7 +382,9 @@ class _Judge:
         if package is None or self._names.look_up(claim.module).whole:
             return None
         modules = package.surface.modules()
-        if parent not in modules or claim.module in modules:
+        # What finds modules itself may find others than files.
+        finds = isinstance(package.surface, PythonSurface) and package.surface.mentions("meta_path")
+        if finds or parent not in modules or claim.module in modules:
             return None
         near = self._names.suggest(package, parent, name, "module")
         return self._report(
@@ -442,6 +456,8 @@ class _Judge:
         self, claim: ArgumentClaim, symbol: Symbol | None, package: Installed | None
     ) -> bool:
         """Return whether a call certainly has too many arguments, or too few."""
+        if call_shape(claim.node).open_positional:
+            return False
         wrong = self._mismatch(claim, symbol)
         if wrong is None:
             # What makes a class may make its constructor, too.
@@ -486,7 +502,9 @@ class _Judge:
         """Return whether the parameters of what is called are as they are written."""
         if package is None:
             # A function of the code is; what a class of it inherits may be another one.
-            return isinstance(node.func, ast.Name)
+            scope = self._own.scopes.get(node)
+            found = scope.find(node.func.id) if scope and isinstance(node.func, ast.Name) else None
+            return found is not None and all(isinstance(each, Defined) for each in found[1])
         if package.name == "python":
             return True
         return any(self._owners.is_typed(each) for each in package.surface.modules()[:1])

@@ -225,3 +225,7 @@ class Resolver:
             self._anything |= names is None
             self._of_others |= names.trait_members if names is not None else set()
             self._trait_names |= self._of_others
+            if names is not None:
+                here = names.members(names.whole(absolute))
+                shown = (each.path for each in here if each.kind == "re-export")
+                self._anything |= any(names.may_be_trait(e, self._paths.crates) for e in shown)

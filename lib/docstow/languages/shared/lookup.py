@@ -459,7 +459,7 @@ def mismatch(
         for each in parameters
         if each.required and each.name not in filled and not each.kind.startswith("var_")
     ]
-    return Mismatch(f"needs {', '.join(missing)}") if missing else None
+    return Mismatch(f"needs {', '.join(missing)}", tuple(missing)) if missing else None
 
 
 def mismatch_of_all(

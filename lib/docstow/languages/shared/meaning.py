@@ -40,6 +40,8 @@ _LONGEST_RUN = 3
 #: A word that is cut short (``req``, ``buf``), and what it counts for the whole one.
 _SHORTEST_CUT, _CUT = 3, 0.85
 _SHORTEST_PLURAL = 4
+#: Words that begin with so many letters, and end in few others, are forms of one.
+_SHORTEST_STEM, _LONGEST_ENDING = 5, 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,6 +264,9 @@ def _similarity(one: str, other: str) -> float:
     short, long = sorted((mine, its), key=len)
     if long == short + short[-1]:
         return 1.0  # ``cancel`` and ``cancelled``
+    stem = max(_SHORTEST_STEM, len(long) - _LONGEST_ENDING)
+    if len(short) >= stem and long.startswith(short[:stem]):
+        return _RELATED  # ``modified`` and ``modification``
     is_cut = len(short) >= _SHORTEST_CUT and len(long) > len(short) + 1
     if is_cut and long.startswith(short):
         return _CUT

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from docstow.languages.rust.check.calls import Calls
 from docstow.languages.rust.check.crate_items import Crates, standard
 from docstow.languages.rust.check.expressions import SCOPES, Expressions
-from docstow.languages.rust.check.fitting import Call, given_to
+from docstow.languages.rust.check.fitting import called_at
 from docstow.languages.rust.check.own_items import OwnItems
 from docstow.languages.rust.check.paths import MISSPELT, NOT_CHECKED, Answer, Paths
 from docstow.languages.rust.check.patterns import bind, bind_closure, bind_let
@@ -171,8 +171,8 @@ class _Checker:
         answer = self._paths.look_up(path, self._resolver.may_bring)
         if answer.status == "unknown" and standard().find(f"std::{name}"):
             answer = NOT_CHECKED  # ``time::Duration`` where ``use std::time`` is left out
-        elif answer.suggestions and (given := given_to(node)) is not None:
-            answer = self._paths.suited(answer, path, Call(given, by_path=True))
+        elif answer.suggestions and (call := called_at(node)) is not None:
+            answer = self._paths.suited(answer, path, call)
         self.report.add(node, name, answer)
 
     def walk(self, node: Node, variables: VariableScopes, depth: int) -> None:

@@ -56,7 +56,7 @@ class Calls:
         if function.type == "generic_function":
             function = function.child_by_field_name("function") or function
         if function.type == "field_expression":
-            self._method(function, given, variables)
+            self._method(function, Call(given, node=node), variables)
             return
         absolute = self._resolver.resolve_node(function)
         if absolute is None:
@@ -83,14 +83,14 @@ class Calls:
         answer = Answer("wrong_argument", (found,), message, names=found.names)
         self._report.add(node, found.path, answer)
 
-    def _method(self, function: Node, given: int, variables: Variables) -> None:
+    def _method(self, function: Node, call: Call, variables: Variables) -> None:
         value, field = function.child_by_field_name("value"), function.child_by_field_name("field")
         if value is None or field is None or field.type != "field_identifier":
             return
         owner, name = self._expressions.type_of(value, variables), name_of(field)
         item = item_of(owner) if owner is not None and owner.name != FUTURE else None
         if owner is not None and item is None:
-            self._by_bound(owner, name, field, given)
+            self._by_bound(owner, name, field, call)
         if owner is None or item is None:
             return
         whole = f"{owner.name}::{name}"
@@ -99,11 +99,11 @@ class Calls:
             answer = self._paths.look_up(tuple(found.path.split("::")))
             self._report.add(field, whole, answer)
             if not owner.through:
-                self._arity(found, given, field, by_path=False)
+                self._arity(found, call.given, field, by_path=False)
         else:
             answer = Answer("not_checked", names=item.names)
             if self._absent(owner, item, name):
-                unknown = self._unknown(item, name, whole, given)
+                unknown = self._unknown(item, name, whole, call)
                 near = unknown.suggestions[0].rpartition("::")[2] if unknown.suggestions else ""
                 # Statements alone may lack the import of a trait that extends a common type.
                 doubt = is_standard(item.path) and not self._resolver.complete and not near
@@ -113,7 +113,7 @@ class Calls:
                 answer = answer if doubt else unknown
             self._report.add(field, whole, answer)
 
-    def _by_bound(self, owner: Type, name: str, field: Node, given: int) -> None:
+    def _by_bound(self, owner: Type, name: str, field: Node, call: Call) -> None:
         """Check a method of a value of which a trait is known."""
         item = self._paths.members.trait_of(owner.name, owner.crate)
         if item is None or owner.through:
@@ -122,9 +122,9 @@ class Calls:
         found = [each for each in item.names.find(whole) if each.kind == "method"]
         if found:
             self._report.add(field, whole, self._paths.look_up(tuple(whole.split("::"))))
-            self._arity(found[0], given, field, by_path=False)
+            self._arity(found[0], call.given, field, by_path=False)
         elif not self._resolver.may_bring(name) and self._paths.members.trait_lacks(item, name):
-            unknown = self._unknown(item, name, whole, given)
+            unknown = self._unknown(item, name, whole, call)
             near = unknown.suggestions[0].rpartition("::")[2] if unknown.suggestions else ""
             # Code without any import may lack that of a trait that extends iterators.
             if self._resolver.imports_some or name_similarity(name, near) >= MISSPELT:
@@ -169,10 +169,14 @@ class Calls:
         pointer = self._paths.look_up(tuple(owner.through.split("::"))).found
         return not any(each.names.find(f"{each.path}::{name}") for each in pointer)
 
-    def _unknown(self, item: Found, name: str, whole: str, given: int) -> Answer:
+    def _unknown(self, item: Found, name: str, whole: str, call: Call) -> Answer:
         may = self._paths.may_explain()
-        members, call = self._paths.members, Call(given)
-        near = members.suggest(item, name, most=_MOST_LOOKED, call=call) if may else ()
+        near: tuple[str, ...] = ()
+        if may:
+            brought = self._resolver.brought_methods()
+            near = self._paths.members.suggest(
+                item, name, most=_MOST_LOOKED, call=call, brought=brought
+            )
         suggestions = tuple(each for each in near if self._is_method(each))[:MOST]
         message = self._paths.explain(item, name, whole, suggestions)
         return Answer("unknown", (), message, suggestions, item.names, item.path)

@@ -247,7 +247,7 @@ class CrateNames:
         here += self.aliases_below(owner)
         # A module's own parts come first, then what bears exactly this name elsewhere.
         moved = [path for path in self._by_last_name.get(name.lower(), ()) if path not in here]
-        alike = nearest(name, here, self._everywhere if anywhere else ())
+        alike = nearest(name, here, self._everywhere if anywhere else (), filled=not moved)
         close = [path for path in alike if path in here and _same_but_case(path, name)]
         moved.sort(key=lambda path: (not path.endswith(f"::{name}"), path.count("::"), len(path)))
         moved = [path for path in moved if shape(path.rpartition("::")[2]) == shape(name)]

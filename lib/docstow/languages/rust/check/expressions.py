@@ -273,11 +273,9 @@ class Expressions:
             case "field_expression":
                 field = node.child_by_field_name("field")
                 return self._field(inner, name_of(field)) if inner and field is not None else None
-            case "struct_expression":
-                name = node.child_by_field_name("name")
-                return self.annotated(name) if name is not None else None
-            case "type_cast_expression":
-                kind = node.child_by_field_name("type")
+            case "struct_expression" | "type_cast_expression":
+                part = "name" if node.type == "struct_expression" else "type"
+                kind = node.child_by_field_name(part)
                 return self.annotated(kind) if kind is not None else None
             case "macro_invocation":
                 return self._expanded(node)

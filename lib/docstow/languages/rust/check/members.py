@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
 from docstow.index.signatures.parser import parse_declaration
@@ -152,7 +152,13 @@ class Members:
         return True
 
     def suggest(
-        self, owner: Found, name: str, *, most: int = MOST, call: Call | None = None
+        self,
+        owner: Found,
+        name: str,
+        *,
+        most: int = MOST,
+        call: Call | None = None,
+        brought: Sequence[Found] = (),
     ) -> tuple[str, ...]:
         """Return paths of the members of a type that come near a name.
 
@@ -161,11 +167,12 @@ class Members:
             name: that it has not.
             most: how many at most.
             call: how it is called, if it is.
+            brought: methods of traits that the code imports.
         """
-        own: list[str] = []
+        own = [each.path for each in brought]
         others: list[str] = []
-        told: dict[str, str] = {}
-        there: dict[str, Found] = {}
+        told = {each.path: each.summary for each in brought}
+        there = {each.path: each for each in brought}
         for each in self._deref_chain(owner):
             if each is not None:
                 members = each.names.members(each.path)

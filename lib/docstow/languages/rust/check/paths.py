@@ -175,7 +175,7 @@ class Paths:
         names, name = answer.names, path[-1]
         found = names.find(answer.looked_in) if names is not None else ()
         types = [each for each in found if each.kind in TYPES]
-        if not types or answer.looked_in.rpartition("::")[2] != path[-2]:
+        if not types or self.look_up(path[:-1]).status != "ok":
             return answer
         near = self.members.suggest(types[0], name, call=call)
         if near == answer.suggestions:

@@ -69,6 +69,10 @@ class Resolver:
         elsewhere = name in self._scope.declared or name in self._of_others
         return found[0] if len(found) == 1 and not elsewhere else None
 
+    def brought_methods(self) -> list[Found]:
+        """Return the methods of the crates' traits that the code imports by name."""
+        return [each for found in self._methods.values() for each in found] if self._looked else []
+
     def is_defined(self, name: str) -> bool:
         """Tell whether the code declares or imports a name."""
         return name in self._scope.declared or name in self._scope.imports

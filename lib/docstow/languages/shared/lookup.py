@@ -20,6 +20,8 @@ from docstow.languages.shared.findings import (
 if TYPE_CHECKING:
     from docstow.languages.shared.surface import Parameter, Surface, Symbol
 
+#: What has members that nobody imports.
+_WITH_MEMBERS = frozenset({"class", "interface", "enum", "type"})
 CALLABLE = frozenset({"function", "method", "class"})
 #: Names looked at for suggestions beyond the siblings.
 _MOST_NAMES = 20_000
@@ -294,9 +296,13 @@ class Names:
         paths += sorted(listing.named(name), key=lambda each: (each.count("."), len(each)))
         homes = islice(package.surface.homes(name), _MOST_MODULES)
         paths += [f"{each}.{name}" for each in homes if each != parent]
-        moved = [each for each in paths if package.symbol(each) is not None]
+        moved = [each for each in paths if _is_importable(package, each)]
         # Of a package with several import names only the one that was meant is searched.
-        others = (each for each in listing.like(name) if each.partition(".")[0] == root)
+        others = (
+            each
+            for each in listing.like(name)
+            if each.partition(".")[0] == root and _is_importable(package, each)
+        )
         alike = beside.nearest(name, others, shaped=True, filled=not moved)
         return tuple(dict.fromkeys((*moved, *alike)))[:3]
 
@@ -349,6 +355,12 @@ class _Beside:
         if not overloads:
             return 0.0
         return -1.0 if mismatch_of_all(overloads, self._call) is not None else 0.5
+
+
+def _is_importable(package: Installed, path: str) -> bool:
+    """Return whether a path is that of something which a module offers, and no class's member."""
+    symbol, above = package.symbol(path), package.symbol(path.rpartition(".")[0])
+    return symbol is not None and (above is None or above.kind not in _WITH_MEMBERS)
 
 
 def _summary(symbol: Symbol) -> str:

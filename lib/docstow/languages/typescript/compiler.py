@@ -89,11 +89,22 @@ _COUNT = re.compile(r"Expected (?:at least )?[\d-]+ arguments?, but got \d+")
 _LITERAL = re.compile(r"""[Tt]ype '"([^"']*)"' is not assignable to (?:parameter of )?type '""")
 _REQUIRED = re.compile(r"Property '([^']+)' is missing in type '\{.*\}' but required in type")
 _NO_FUNCTION = re.compile(r"(?:No constituent of type|Type) '[^\n]+' (?:is callable|has no call)")
-_BRACKETS = re.compile(r"<[^<>]*>|\{[^{}]*\}|\([^()]*\)|\[[^\[\]]*\]|=>")
+_DEPTH = {**dict.fromkeys("<({[", 1), **dict.fromkeys(">)}]", -1)}
 _UNUSED = re.compile(r"'([^']+)' is declared but its value is never read")
 _UNDECLARED = re.compile(r"Cannot find name '([^']+)'")
 #: Rules whose message may speak of a key or a text that is not there, among much else.
 _ASSIGNMENTS = frozenset({"2322", "2345", "2769", "2353", "2561", "2820"})
+#: Those of a key alone that an object has too much.
+_EXCESS = frozenset({"2353", "2561"})
+#: Nodes that no JavaScript has, and a comment that tells a type.
+_TYPED = frozenset(
+    {
+        *("type_annotation", "type_arguments", "interface_declaration", "type_alias_declaration"),
+        *("as_expression", "satisfies_expression", "non_null_expression", "enum_declaration"),
+        *("accessibility_modifier", "import_require_clause", "internal_module", "module"),
+    }
+)
+_TYPE_COMMENT = re.compile(r"@(?:param|type|returns?)\s+\{")
 #: Where names are taken over from others.
 _TAKING = frozenset({"import_specifier", "import_clause", "shorthand_property_identifier_pattern"})
 _IMPORTS = frozenset({"2305", "2614", "2724"})
@@ -115,15 +126,19 @@ def judge(
         code: a file or a part of one.
         resolver: where packages are found.
         scans: environments with the packages; those of the first one count before the others'.
-        typed: it is TypeScript; of JavaScript less is certain.
+        typed: it is TypeScript; of JavaScript whose comments tell no types less is certain.
 
     Raises:
         TooLarge: it takes more time or memory than it may.
         InternalError: the compiler ended.
     """
     tree = Tree(code)
+    tells_types = _tells_types(tree)
+    is_typescript = typed and not tells_types and not _requires(tree)
+    # Who tells types in comments means what the compiler says of them.
+    typed = typed or tells_types
     with_markup = any(each.type.startswith("jsx_") for each in tree.nodes)
-    name, dialect = _FILES["typescript" if typed else "javascript", with_markup]
+    name, dialect = _FILES["typescript" if is_typescript else "javascript", with_markup]
     folders = [folder for scan in scans if (folder := _node_modules(scan)) is not None]
     with engines.at_work((ENGINE, workplace(scans, folders))) as (server,):
         place = f"{_below(folders)}{name}"
@@ -140,6 +155,20 @@ def judge(
         found += ours.confused_names(said, found)
         known = {(word.line + 1, word.start + 1) for word in server.words()}
     return replace(verdict, findings=_joined(verdict.findings, found, known, tree))
+
+
+def _tells_types(tree: Tree) -> bool:
+    """Return whether comments tell types, and nothing else does."""
+    kinds = {each.type for each in tree.nodes}
+    texts = (text_of(each) for each in tree.nodes if each.type == "comment")
+    return kinds.isdisjoint(_TYPED) and any(map(_TYPE_COMMENT.search, texts))
+
+
+def _requires(tree: Tree) -> bool:
+    """Return whether code requires modules, of which the compiler knows in JavaScript alone."""
+    kinds = {each.type for each in tree.nodes}
+    calls = (text_of(each) for each in tree.nodes if each.type == "call_expression")
+    return kinds.isdisjoint(_TYPED) and any(each.startswith("require(") for each in calls)
 
 
 def _below(folders: Sequence[Path]) -> str:
@@ -226,9 +255,14 @@ class _Judge:
             yield self._member(said, node, match[1], match[2])
         elif match := _absent_export(said):
             yield self._export(said, match[1].strip('"'), match[2])
-        elif not self._typed:
-            return
-        elif said.code in {"2554", "2555", "2575"} and _COUNT.search(said.message):
+        elif said.code in _EXCESS and (match := _NO_KEY.search(said.message)):
+            yield self._key(said, match[1], match[2])
+        elif self._typed:
+            yield from self._given(said, node)
+
+    def _given(self, said: Diagnostic, node: Node | None) -> Iterator[Finding]:
+        """Yield the finding of what a function is given."""
+        if said.code in {"2554", "2555", "2575"} and _COUNT.search(said.message):
             yield self._count(said, node)
         elif said.code in _ASSIGNMENTS and (match := _NO_KEY.search(said.message)):
             yield self._key(said, match[1], match[2])
@@ -306,7 +340,10 @@ class _Judge:
     def _key(self, said: Diagnostic, key: str, owner: str) -> Finding:
         node = self._by_place.get((said.line, said.start))
         home = self._home(function_around(node, self._tree))
-        if home.is_open or self._unresolved.has_type(owner) or self._may_be_added(key):
+        is_open = home.is_open or self._unresolved.has_type(owner) or self._may_be_added(key)
+        # Declarations of what runs as JavaScript may lag behind it.
+        is_open = is_open or (not self._typed and self._runs(home.package, key))
+        if is_open or (not self._typed and not home.package):
             return self._finding(said, f"{_short(owner)}.{key}", "not_checked", "")
         names = self._server.members(said.line, said.start)
         written = keys_beside(node, self._tree)
@@ -491,15 +528,15 @@ class _Judge:
         called = node is not None and _is_called(node, self._tree)
 
         def fits(name: str) -> float:
-            offer = names[name]
+            offer, is_meant = names[name], meant is not None and name == meant[1]
             if offer.is_outdated:
                 return -1.0
             if called:
-                return 1.0 if offer.is_callable else -0.5
-            return -0.5 if node is not None and offer.is_callable else 0.0
+                return (1.0 if offer.is_callable else -0.5) + is_meant
+            return (-0.5 if node is not None and offer.is_callable else 0.0) + is_meant
 
         near = nearest(wanted, plain, shaped=False, filled=True, owner=owner, fits=fits)
-        return tuple(dict.fromkeys(([meant[1]] if meant else []) + list(near)))[:MOST]
+        return tuple(dict.fromkeys((*near, *([meant[1]] if meant else []))))[:MOST]
 
     def _finding(
         self,
@@ -626,11 +663,17 @@ def _absent_export(said: Diagnostic) -> re.Match[str] | None:
 def _is_union(owner: str) -> bool:
     """Whether a type is one of several, which may have different members.
 
-    The forms of one generic type have the same.
+    The forms of one generic type have the same. A long type is told with its middle left out.
     """
-    while (shorter := _BRACKETS.sub("", owner)) != owner:
-        owner = shorter
-    return len({each.strip() for each in owner.split(" | ")}) > 1
+    parts, depth, before = [""], 0, ""
+    for each in owner:
+        depth += _DEPTH.get(each, 0) if (before, each) != ("=", ">") else 0
+        if each == "|" and depth <= 0:
+            parts.append("")
+        elif depth <= 0:
+            parts[-1] += each
+        before = each
+    return len({each.strip(" >") for each in parts}) > 1
 
 
 def _short(owner: str) -> str:
@@ -680,9 +723,7 @@ def _merged(own: Finding, said: Finding) -> tuple[str, ...]:
     """Return the suggestions of both for one name, what the compiler means first."""
     owner = own.name.rpartition(".")[0]
     full = [f"{owner}.{each}" if owner else each for each in said.suggestions]
-    means = _MEANT.search(said.message) is not None
-    ordered = [*full[:1], *own.suggestions] if means else [*own.suggestions, *full]
-    return tuple(dict.fromkeys(ordered))[:MOST]
+    return tuple(dict.fromkeys((*own.suggestions, *full)))[:MOST]
 
 
 def _is_member(node: Node, tree: Tree) -> bool:

@@ -410,7 +410,8 @@ class _Judge:
     ) -> Finding | None:
         if self._is_local_class(claim.node) or self._doubts.has(claim.node.func):
             return None
-        if any(self._is_building(each.kind) for each in owners):
+        is_building = claim.callee.startswith(_BUILDING)
+        if is_building or any(self._is_building(each.kind) for each in owners):
             return None
         path, package = self._callee(claim, owners)
         symbol = package.symbol(path) if package is not None else None
@@ -445,12 +446,14 @@ class _Judge:
         self, claim: ArgumentClaim, keyword: str, symbol: Symbol | None, names: Sequence[str]
     ) -> bool:
         """Return whether what is called certainly takes no such keyword."""
+        if keyword in names:
+            return False
         wrong = self._mismatch(claim, symbol)
         if wrong is None:
             # A class may have several constructors, of which the wrong one is seen.
             is_seen = any(each.isidentifier() for each in names)
             return is_seen and not self._may_be_told_otherwise(claim.callee, keyword)
-        return wrong and keyword not in names
+        return wrong
 
     def _is_miscounted(
         self, claim: ArgumentClaim, symbol: Symbol | None, package: Installed | None
@@ -478,16 +481,24 @@ class _Judge:
     def _is_taken_elsewhere(
         self, node: ast.Call, keyword: str, owners: Sequence[Owner], package: Installed | None
     ) -> bool:
-        """Return whether the method has the keyword in a subclass, or in another of the code."""
+        """Return whether a subclass has the method with the keyword, or the code one that has."""
         name = node.func.attr if isinstance(node.func, ast.Attribute) else ""
         kinds = (each.kind for each in owners if isinstance(each.kind, PackageType))
         if name and any(subclass_may_take(each, name, keyword) for each in kinds):
             return True
-        if package is not None:
+        # What a method gets of a base may call any other method of the code's class.
+        is_receiver = isinstance(node.func, ast.Attribute) and self._is_receiver(node.func.value)
+        if package is not None and not is_receiver:
             return False
         methods = (each for each in self._own.scopes if isinstance(each, Function))
-        same = (parameters(each.args) for each in methods if each.name == name)
+        same = (parameters(each.args) for each in methods if is_receiver or each.name == name)
         return any(each.name == keyword for one in same for each in one)
+
+    def _is_receiver(self, node: ast.expr) -> bool:
+        """Return whether an expression is what a method gets first."""
+        scope = self._own.scopes.get(node)
+        found = scope.find(node.id) if scope and isinstance(node, ast.Name) else None
+        return found is not None and any(isinstance(each, Receiver) for each in found[1])
 
     def _may_be_told_otherwise(self, callee: str, keyword: str) -> bool:
         """Return whether a package has a keyword as a word, whose types others tell."""

@@ -5,8 +5,10 @@ A name that one scope declares twice stands for nothing certain.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from docstow.languages.typescript.check.syntax import (
@@ -197,6 +199,31 @@ class _Block:
     bound: dict[str, list[Binding]] = field(default_factory=dict)
 
 
+#: The type of a parameter in a comment, and those that say nothing.
+_PARAMETER_TYPE = re.compile(r"@param\s+\{([^}\n]+)\}\s+\[?([\w$]+)")
+_NAME = re.compile(r"[\w$]+")
+_ANY_TYPE = frozenset({"*", "?", "any", "object", "Object", "Function", "unknown"})
+#: What callbacks get to which others add what they like.
+_EXTENDED = frozenset(
+    {
+        *("req", "request", "res", "response", "reply", "ctx", "context", "c", "app", "server"),
+        *(
+            "socket",
+            "event",
+            "evt",
+            "e",
+            "session",
+            "state",
+            "next",
+            "self",
+            "done",
+            "err",
+            "error",
+        ),
+    }
+)
+
+
 class Scope:
     """The names of a file.
 
@@ -274,10 +301,19 @@ class Scope:
         for _ in range(_MAX_NAMES):
             root = _root(node)
             binding = self._binding(root) if root is not None else None
-            if binding is None or binding.is_parameter:
-                return binding is not None
+            if root is None or binding is None:
+                return False
+            if binding.is_parameter:
+                return text_of(root) not in self._documented and not _is_of_callback(root)
             node = binding.value
         return False
+
+    @cached_property
+    def _documented(self) -> frozenset[str]:
+        """The parameters whose types comments tell."""
+        comments = (text_of(each) for each in self.tree.nodes if each.type == "comment")
+        found = (match for text in comments for match in _PARAMETER_TYPE.finditer(text))
+        return frozenset(match[2] for match in found if match[1] not in _ANY_TYPE)
 
     def _binding(self, use: Node) -> Binding | None:
         """Return what an identifier means; None where it is global or not certain."""
@@ -384,6 +420,34 @@ class Scope:
 
 def _is_chain(node: Node) -> bool:
     return node.type in MEMBERS and len(node.named_children) >= 2
+
+
+def _is_of_callback(use: Node) -> bool:
+    """Whether a name is what a function gets whose type a call or a comment tells.
+
+    To some of what callbacks get others add what they like.
+    """
+    name, around = text_of(use), use.parent
+    while around is not None:
+        if around.type in {"arrow_function", "function_expression"}:
+            places = (around.child_by_field_name(each) for each in ("parameter", "parameters"))
+            words = (text_of(each) for each in places if each is not None)
+            names = {word for text in words for word in _NAME.findall(text)}
+            if name in names:
+                is_told = _is_given(around) or _has_type_comment(around)
+                return is_told and names.isdisjoint(_EXTENDED)
+        around = around.parent
+    return False
+
+
+def _is_given(function: Node) -> bool:
+    return function.parent is not None and function.parent.type == "arguments"
+
+
+def _has_type_comment(function: Node) -> bool:
+    declared = function.parent.parent if function.parent is not None else None
+    before = declared.prev_named_sibling if declared is not None else None
+    return before is not None and before.type == "comment" and "@type {" in text_of(before)
 
 
 def _root(node: Node | None) -> Node | None:

@@ -13,7 +13,7 @@ import subprocess
 import threading
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -78,10 +78,12 @@ class Offer:
     Attributes:
         is_callable: it is a function, a method or a class.
         is_outdated: its maintainers advise against it.
+        item: it, as the server says it.
     """
 
     is_callable: bool = False
     is_outdated: bool = False
+    item: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
 
 class LanguageServer:
@@ -215,9 +217,18 @@ class LanguageServer:
             str(each.get("label", "")).rstrip("?"): Offer(
                 is_callable=each.get("kind") in _CALLABLE,
                 is_outdated=_OUTDATED in (each.get("tags") or ()),
+                item=each,
             )
             for each in items
         }
+
+    def summary(self, offer: Offer) -> str:
+        """Return what the docs of a name say first; empty where there are none."""
+        with self._deadline():
+            found = self._ask("completionItem/resolve", offer.item) or {}
+        told = found.get("documentation") or ""
+        text = told.get("value", "") if isinstance(told, dict) else told
+        return str(text).strip().partition("\n\n")[0]
 
     def signatures(self, line: int, start: int) -> list[list[str]]:
         """Return the parameters of each form in which the call around a place can be made.

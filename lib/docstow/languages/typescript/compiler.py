@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -75,6 +76,8 @@ _FILES = {
     ("javascript", True): ("code.jsx", "javascriptreact"),
 }
 _MOST_MEMBERS = 400
+#: Of those that are most like a name the docs are asked for.
+_MOST_DESCRIBED = 24
 #: Methods that call a function, of whose forms the compiler then knows one.
 _CALLING = frozenset({"call", "apply", "bind"})
 #: Of an object that no overload takes, keys that are tried one by one.
@@ -135,8 +138,6 @@ def judge(
     tree = Tree(code)
     tells_types = _tells_types(tree)
     is_typescript = typed and not tells_types and not _requires(tree)
-    # Who tells types in comments means what the compiler says of them.
-    typed = typed or tells_types
     with_markup = any(each.type.startswith("jsx_") for each in tree.nodes)
     name, dialect = _FILES["typescript" if is_typescript else "javascript", with_markup]
     folders = [folder for scan in scans if (folder := _node_modules(scan)) is not None]
@@ -150,7 +151,7 @@ def judge(
         verdict = check(tree, resolver, typed=typed)
         said = server.judged()
         unresolved = Unresolved(tree, said)
-        ours = _Judge(server, tree, resolver, scans, ask, unresolved, typed=typed)
+        ours = _Judge(server, tree, resolver, scans, ask, unresolved, typed=typed, told=tells_types)
         found = [each for one in said if ours.may_run(one) for each in ours.findings(one)]
         found += ours.confused_names(said, found)
         known = {(word.line + 1, word.start + 1) for word in server.words()}
@@ -222,6 +223,7 @@ class _Judge:
         unresolved: Unresolved,
         *,
         typed: bool,
+        told: bool,
     ) -> None:
         self._judge = judge
         self._unresolved = unresolved
@@ -238,8 +240,10 @@ class _Judge:
             if any(each.type in {"module", "internal_module"} for each in node.named_children)
         }
         self._typed = typed
+        # Who tells types in comments means what packages declare.
+        self._told = typed or told
         self._scope = Scope(tree)
-        self._tested = tested_members(tree)[0 if typed else 1]
+        self._tested = tested_members(tree)[0 if self._told else 1]
         self._comments = [each for each in tree.nodes if each.type == "comment"]
         self._by_place = {(n.start_point.row, n.start_point.column): n for n in tree.nodes}
 
@@ -257,8 +261,14 @@ class _Judge:
             yield self._export(said, match[1].strip('"'), match[2])
         elif said.code in _EXCESS and (match := _NO_KEY.search(said.message)):
             yield self._key(said, match[1], match[2])
-        elif self._typed:
+        elif self._typed or (self._told and self._is_of_package(node)):
             yield from self._given(said, node)
+
+    def _is_of_package(self, node: Node | None) -> bool:
+        """Return whether a package declares what is called around a place."""
+        call = call_at(node, self._tree)
+        called = last_word(call) if call is not None else function_around(node, self._tree)
+        return self._home_of_called(called).package not in {"", _NODE}
 
     def _given(self, said: Diagnostic, node: Node | None) -> Iterator[Finding]:
         """Yield the finding of what a function is given."""
@@ -305,6 +315,8 @@ class _Judge:
         title = _short(owner)
         is_open = home.is_open or owner in _ANYTHING or _is_union(owner)
         is_open = is_open or self._unresolved.has_type(owner)
+        # What the code's own types are rests on its other files, which are not looked at.
+        is_open = is_open or (home.is_own and self._unresolved.is_any)
         is_open = is_open or self._is_unresolved(node, said.code)
         if said.code != _MISSPELLED:
             is_open = is_open or self._may_be_another(node, owner)
@@ -535,7 +547,9 @@ class _Judge:
                 return (1.0 if offer.is_callable else -0.5) + is_meant
             return (-0.5 if node is not None and offer.is_callable else 0.0) + is_meant
 
-        near = nearest(wanted, plain, shaped=False, filled=True, owner=owner, fits=fits)
+        ranked = partial(nearest, wanted, plain, shaped=False, filled=True, owner=owner, fits=fits)
+        first = ranked(most=_MOST_DESCRIBED)
+        near = ranked(summaries={each: self._server.summary(names[each]) for each in first})
         return tuple(dict.fromkeys((*near, *([meant[1]] if meant else []))))[:MOST]
 
     def _finding(

@@ -96,9 +96,9 @@ _at_work = Engines.at_work
 
 
 @contextmanager
-def _recorded(*arguments: Any) -> Iterator[_Recorded]:
-    with _at_work(*arguments) as server:
-        yield _Recorded(server)
+def _recorded(*arguments: Any) -> Iterator[list[_Recorded]]:
+    with _at_work(*arguments) as servers:
+        yield [_Recorded(each) for each in servers]
 
 
 def main() -> int:

@@ -42,7 +42,7 @@ def workplace(tmp_path: Path, key: str = "one") -> Workplace:
 
 
 def judged(engines: Engines, place: Workplace, code: str) -> tuple[str, int]:
-    with engines.at_work(ENGINE, place) as server:
+    with engines.at_work((ENGINE, place)) as (server,):
         (said,) = server.judge("a.py", "python", code)
         return said.message, server.pid
 
@@ -53,7 +53,7 @@ def test_a_server_that_hangs_is_ended_and_the_next_code_has_another(
     place = workplace(tmp_path)
     with monkeypatch.context() as patched:
         patched.setattr(engines_module, "_WAIT_S", 1.0)
-        with pytest.raises(TooLarge), engines.at_work(ENGINE, place) as server:
+        with pytest.raises(TooLarge), engines.at_work((ENGINE, place)) as (server,):
             server.judge("a.py", "python", "hang")
     assert engines.pids() == []
     said, pid = judged(engines, place, "next")
@@ -132,21 +132,39 @@ def test_code_of_one_workplace_is_judged_by_one_server_in_turn(
 def test_workplaces_do_not_wait_for_each_other_until_there_are_too_many(
     engines: Engines, tmp_path: Path
 ) -> None:
-    places = [workplace(tmp_path, f"place {number}") for number in range(4)]
+    places = [workplace(tmp_path, f"place {number}") for number in range(7)]
     entered = threading.Event()
 
-    def fourth() -> str:
+    def last() -> str:
         entered.set()
-        return judged(engines, places[3], "fourth")[0]
+        return judged(engines, places[6], "last")[0]
 
     with ThreadPoolExecutor(1) as pool:
         with contextlib.ExitStack() as held:
-            for number, place in enumerate(places[:3]):
-                server = held.enter_context(engines.at_work(ENGINE, place))
+            for number, place in enumerate(places[:6]):
+                (server,) = held.enter_context(engines.at_work((ENGINE, place)))
                 assert server.judge("a.py", "python", str(number))[0].message == str(number)
-            waiting = pool.submit(fourth)
+            waiting = pool.submit(last)
             assert entered.wait(LONG_S)
-            assert len(engines.pids()) == 3
+            assert len(engines.pids()) == 6
             assert not waiting.done()
-        assert waiting.result(LONG_S) == "fourth"
-    assert len(engines.pids()) == 3
+        assert waiting.result(LONG_S) == "last"
+    assert len(engines.pids()) == 6
+
+
+def test_callers_that_need_two_servers_each_do_not_wait_for_each_other(
+    engines: Engines, tmp_path: Path
+) -> None:
+    """Who took them one by one would hold one each, and wait for ever for another."""
+
+    def both(number: int) -> list[str]:
+        pair = [(ENGINE, workplace(tmp_path, f"{number % 8} {each}")) for each in ("a", "b")]
+        with engines.at_work(*pair) as servers:
+            said = [each.judge("a.py", "python", str(number)) for each in servers]
+            return [message.message for (message,) in said]
+
+    with ThreadPoolExecutor(8) as pool:
+        futures = [pool.submit(both, number) for number in range(24)]
+        answers = [each.result(LONG_S) for each in futures]
+    assert answers == [[str(number)] * 2 for number in range(24)]
+    assert len(engines.pids()) <= 6

@@ -1,4 +1,4 @@
-"""ty as the engine: which of its claims are told, which our reader refuses, what it cannot do."""
+"""Type checkers as engines: which claims are told and which refused, what they cannot do."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from docstow.cli import engines as commands
 from docstow.cli import main
 from docstow.core.errors import PackageNotFound, UnreadableInput
 from docstow.core.settings import load
-from docstow.languages.python.checker_release import ENGINE
+from docstow.languages.python.checker_releases import ENGINES, TY
 from docstow.languages.shared import engines
 from docstow.runtime import Runtime
 from docstow.sources.packages.programs import fetcher_of, unpack_program
@@ -399,6 +399,8 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (root / ".venv/pyvenv.cfg").write_text("home = /usr/bin\nversion = 3.12.1\n")
     (root / "ty.toml").write_text('[rules]\nall = "ignore"\n[environment]\npython = "/evil"\n')
     (root / "pyproject.toml").write_text('[project]\nname = "p"\n[tool.ty.rules]\nall = "ignore"\n')
+    evil = 'skip-interpreter-query = false\nsearch-path = ["/evil"]\n'
+    (root / "pyrefly.toml").write_text(f"{evil}[errors]\nmissing-attribute = false\n")
     (root / "own.py").write_text("class Own:\n    there = 1\n")
     return root
 
@@ -467,7 +469,7 @@ def test_what_is_wrong_is_found_with_its_place_and_owner(
     verify: Verify, code: str, name: str, first: str | None
 ) -> None:
     answer = verify(f"import harbour\n{code}")
-    assert answer["engine"] == f"ty {ENGINE.version}"
+    assert answer["engine"] == ", ".join(f"{each.name} {each.version}" for each in ENGINES)
     (found,) = answer["results"]
     assert found["name"].endswith(name), found
     if first is not None:
@@ -589,12 +591,12 @@ def test_code_is_checked_against_the_version_that_one_wants_to_upgrade_to(
 
 def test_a_file_of_another_digest_is_refused(tmp_path: Path) -> None:
     with PythonIndexServer() as index:
-        served = index.add_wheel("ty", ENGINE.version, {ENGINE.programs[0]: "#!/bin/sh\necho evil"})
+        served = index.add_wheel("ty", TY.version, {TY.programs[0]: "#!/bin/sh\necho evil"})
         flags = {"store": str(tmp_path / "s"), "python_index_url": index.url}
         with contextlib.closing(Runtime(load(flags, {}))) as runtime:
             fetch = fetcher_of("pypi", runtime.upstreams)
-            integrity, into = ENGINE.digests["linux-x64"], tmp_path / "engine"
-            arguments = (fetch, "ty", ENGINE.version, integrity, ENGINE.programs, into)
+            integrity, into = TY.digests["linux-x64"], tmp_path / "engine"
+            arguments = (fetch, "ty", TY.version, integrity, TY.programs, into)
             with pytest.raises(PackageNotFound, match="that is meant"):
                 unpack_program(*arguments)
             # An index that lists the digest, and sends another file.
@@ -620,7 +622,7 @@ def test_the_program_for_the_c_library_of_the_machine_is_installed(
             raise ValueError("unrecognized configuration name")
         return libc
 
-    assert {"linux-x64-musl", "linux-arm64-musl"} < ENGINE.digests.keys()
+    assert {"linux-x64-musl", "linux-arm64-musl"} < TY.digests.keys()
     programs = {"linux-x64": "for glibc", "linux-x64-musl": "for musl"}
     tags = {"linux-x64": "manylinux_2_17_x86_64", "linux-x64-musl": "musllinux_1_2_x86_64"}
     monkeypatch.setattr(engines, "this_platform", lambda: "linux-x64")
@@ -628,15 +630,15 @@ def test_the_program_for_the_c_library_of_the_machine_is_installed(
     with PythonIndexServer() as index:
         digests = {}
         for each, text in programs.items():
-            files = {ENGINE.programs[0]: text}
-            served = index.add_wheel("ty", ENGINE.version, files, tag=f"py3-none-{tags[each]}")
+            files = {TY.programs[0]: text}
+            served = index.add_wheel("ty", TY.version, files, tag=f"py3-none-{tags[each]}")
             encoded = base64.b64encode(hashlib.sha256(served.body).digest()).decode()
             digests[each] = f"sha256-{encoded}"
-        release = dataclasses.replace(ENGINE, digests=digests)
+        release = dataclasses.replace(TY, digests=digests)
         monkeypatch.setattr(commands, "known_engines", lambda: [release])
         monkeypatch.setenv("DOCSTOW_PYTHON_INDEX_URL", index.url)
         assert main(["engines", "install", "ty", "--engines", str(tmp_path)]) == 0
-    program = tmp_path / f"ty-{ENGINE.version}" / ENGINE.programs[0]
+    program = tmp_path / f"ty-{TY.version}" / TY.programs[0]
     assert program.read_text() == programs[platform]
 
 

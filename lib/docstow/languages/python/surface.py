@@ -293,6 +293,12 @@ class PythonSurface:
         found = _definitions(self._views(path))
         return bool(found) and all(each.names.lineage(each).doubt(name).by_calls for each in found)
 
+    def is_open_by_words(self, path: str, name: str) -> bool:
+        """Return whether a class is open by what takes names from words of its package."""
+        found = _definitions(self._views(path))
+        doubts = [each.names.lineage(each).doubt(name) for each in found]
+        return any(each.reason and each.by_words for each in doubts)
+
     def is_told(self, path: str, name: str) -> bool:
         """Return whether a decorator or an argument of a class is given a part of a name."""
         told = {

@@ -316,7 +316,8 @@ class _Judge:
         is_open = home.is_open or owner in _ANYTHING or _is_union(owner)
         is_open = is_open or self._unresolved.has_type(owner)
         # What the code's own types are rests on its other files, which are not looked at.
-        is_open = is_open or (home.is_own and self._unresolved.is_any)
+        is_made = home.is_own and (" & " in owner or owner.startswith("{"))
+        is_open = is_open or (is_made and self._unresolved.is_any)
         is_open = is_open or self._is_unresolved(node, said.code)
         if said.code != _MISSPELLED:
             is_open = is_open or self._may_be_another(node, owner)
@@ -353,6 +354,7 @@ class _Judge:
         node = self._by_place.get((said.line, said.start))
         home = self._home(function_around(node, self._tree))
         is_open = home.is_open or self._unresolved.has_type(owner) or self._may_be_added(key)
+        is_open = is_open or (home.is_own and self._unresolved.is_any)
         # Declarations of what runs as JavaScript may lag behind it.
         is_open = is_open or (not self._typed and self._runs(home.package, key))
         if is_open or (not self._typed and not home.package):
@@ -366,7 +368,9 @@ class _Judge:
     def _count(self, said: Diagnostic, node: Node | None) -> Finding:
         """Return the finding of a wrong number of arguments, with what the function takes."""
         called, call = called_text(node, self._tree), call_at(node, self._tree)
-        if self._unresolved.has_type(called):
+        home = self._home_of_called(last_word(call) if call is not None else None)
+        is_open = self._unresolved.has_type(called)
+        if is_open or (not home.package and self._unresolved.is_any):
             return self._finding(said, called, "not_checked", "()")
         inside, forms = child(call, "arguments"), []
         if inside is not None:
@@ -376,7 +380,6 @@ class _Judge:
             takes = f"{called} takes ({', '.join(forms[0])})"
             others = f" or {len(forms) - 1} other forms" if len(forms) > 1 else ""
             said = replace(said, message=f"{said.message.rstrip('.')}; {takes}{others}.")
-        home = self._home_of_called(last_word(call) if call is not None else None)
         return self._finding(said, called, "wrong_argument", "()", home=home)
 
     def _text(self, said: Diagnostic, text: str) -> Iterator[Finding]:

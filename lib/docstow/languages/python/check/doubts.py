@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from docstow.languages.python.check.parse import Assigned, PlainParameter, Scope
@@ -55,11 +56,26 @@ class Doubts:
             for place in _filled(node)
         }
 
+    @cached_property
+    def _decorators(self) -> frozenset[int]:
+        """The decorators of methods: ``@field.validator`` is of what makes the field."""
+        methods = (
+            each
+            for node in ast.walk(self._own.parsed.tree)
+            for each in (node.body if isinstance(node, ast.ClassDef) else ())
+            if isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef)
+        )
+        return frozenset(
+            id(inner) for each in methods for one in each.decorator_list for inner in ast.walk(one)
+        )
+
     def is_guarded(self, claim: Claim) -> bool:
         """Return whether a place is not judged, or rests on what could not be read."""
         node = claim.node
         place = getattr(node, "lineno", 0) - 1, getattr(node, "col_offset", 0)
         if not self._own.guarded.isdisjoint({(claim.said.line, claim.said.start), place}):
+            return True
+        if id(claim.node) in self._decorators:
             return True
         *above, last = _chain(claim.node) if isinstance(claim.node, ast.expr) else [claim.node]
         if any(isinstance(e, ast.Attribute) and e.attr in self._own.patched for e in above):

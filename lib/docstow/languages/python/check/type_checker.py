@@ -303,15 +303,19 @@ class _Judge:
     def _is_agreed(self, kind: PackageType, name: str, *, typed: bool, called: bool) -> bool:
         """Return whether it is enough that several type checkers see no such member of a class.
 
-        They know of what its package tells of its types, not of what somebody sets later: that may
-        be data, but is hardly called.
+        They know what its package tells of its types, and nothing of what it sets while it runs.
         """
         openness, surface = kind.openness(name), kind.package.surface
-        if typed or not isinstance(surface, PythonSurface):
-            return typed
-        if called:
-            return openness <= Openness.FEW
-        return openness <= Openness.DATA and not surface.may_set(name)
+        if not isinstance(surface, PythonSurface):
+            return False
+        if any(surface.is_open_by_words(each, name) for each in kind.paths):
+            is_given = any(surface.may_be_given(each, name, called=called) for each in kind.paths)
+            if typed or not called:
+                return not is_given
+            return openness <= Openness.FEW and not surface.may_set(name)
+        if typed:
+            return True
+        return openness <= (Openness.FEW if called else Openness.DATA) and not surface.may_set(name)
 
     def _local(self, claim: MemberClaim, kind: LocalType, *, called: bool) -> Finding | None:
         classes = self._own.values.classes
@@ -321,8 +325,10 @@ class _Judge:
             classes.own_openness(kind) <= Openness.DATA
             and all(is_closed(each, name, called=called) for each in bases)
         )
-        if claim.node in self._agreed and called:
-            is_certain = is_certain or classes.openness(kind, name) <= Openness.FEW
+        if claim.node in self._agreed and called and not is_certain:
+            surfaces = (each.package.surface for each in bases)
+            is_set = any(isinstance(e, PythonSurface) and e.may_set(name) for e in surfaces)
+            is_certain = classes.openness(kind, name) <= Openness.FEW and not is_set
         if not is_certain or name.startswith("_") or _MIXED in title.lower():
             return None
         if self._is_in_text(name) or self._is_building(kind):
@@ -361,6 +367,10 @@ class _Judge:
         openness = package.surface.openness(claim.module, claim.name)
         near = self._names.suggest(package, claim.module, claim.name, "module")
         is_told = claim.node in self._agreed and self._owners.is_typed(claim.module)
+        surface = package.surface
+        is_told = is_told and not (
+            isinstance(surface, PythonSurface) and surface.mentions(claim.name)
+        )
         is_slip = openness is Openness.FEW and best_likeness(claim.name, near) >= 80
         if answer.status != "unknown" and not is_told and not is_slip:
             return self._report(claim.node, claim.name, path, "not_checked", package=package)

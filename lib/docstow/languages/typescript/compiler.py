@@ -355,8 +355,6 @@ class _Judge:
         home = self._home(function_around(node, self._tree))
         is_open = home.is_open or self._unresolved.has_type(owner) or self._may_be_added(key)
         is_open = is_open or (home.is_own and self._unresolved.is_any)
-        # Declarations of what runs as JavaScript may lag behind it.
-        is_open = is_open or (not self._typed and self._runs(home.package, key))
         if is_open or (not self._typed and not home.package):
             return self._finding(said, f"{_short(owner)}.{key}", "not_checked", "")
         names = self._server.members(said.line, said.start)

@@ -278,7 +278,7 @@ class _Judge:
             is_certain = is_unheard_of(kind, name, called=called)
         if not is_certain and not is_conclusive(kind.openness(name), name, near, called=called):
             return None
-        if self._may_be_inferred(claim, package) and best_likeness(name, near) < _LEAST_INFERRED:
+        if self._may_be_inferred(claim, kind) and best_likeness(name, near) < _LEAST_INFERRED:
             return None
         near = near or self._names.offer(package, kind.path, name, call)
         return self._report(
@@ -292,13 +292,15 @@ class _Judge:
             path=kind.path,
         )
 
-    def _may_be_inferred(self, claim: MemberClaim, package: Installed) -> bool:
-        """Return whether one type checker alone takes a value for one of Python's own classes.
+    def _may_be_inferred(self, claim: MemberClaim, kind: PackageType) -> bool:
+        """Return whether one type checker alone takes a value for what it need not be, or lack.
 
-        It may have seen the first of several things that are put there.
+        Of Python's own classes it may have seen the first of several things that are put there; a
+        class without any member is filled elsewhere.
         """
-        is_alone = self._checker.shows_paths and claim.node not in self._agreed
-        return is_alone and package.name == STANDARD
+        if not self._checker.shows_paths or claim.node in self._agreed:
+            return False
+        return kind.package.name == STANDARD or not kind.package.surface.members(kind.path)
 
     def _is_agreed(self, kind: PackageType, name: str, *, typed: bool, called: bool) -> bool:
         """Return whether it is enough that several type checkers see no such member of a class.

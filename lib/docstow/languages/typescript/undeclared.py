@@ -17,6 +17,9 @@ _EXPORTED = (
     r"|export\s+(?:async\s+)?(?:function\s*\*?|class|const|let|var)\s*{0}"
     r"|export\s*\{{[^}}]*(?<![\w$]){0})(?![\w$])"
 )
+#: A module that is an object of functions, and one of them at the beginning of a line.
+_OBJECT = re.compile(rb"\bmodule\.exports\s*=\s*\{")
+_MEMBER = r"(?m)^\s*(?:async\s+)?{0}\s*(?:[:,(]|$)"
 #: A module that is an instance has what its class has.
 _INSTANCE = re.compile(rb"\bmodule\.exports\s*=\s*new\s")
 
@@ -31,7 +34,8 @@ def exports_undeclared(boundary: Boundary, folder: Path, name: str) -> bool:
         folder: the package.
         name: to look for.
     """
-    wanted, pattern = name.encode(), re.compile(_EXPORTED.format(re.escape(name)).encode())
+    wanted, escaped = name.encode(), re.escape(name)
+    pattern, member = (re.compile(e.format(escaped).encode()) for e in (_EXPORTED, _MEMBER))
     left = _MOST_BYTES
     files = (each for each in boundary.walk(folder, _SKIPPED) if each.suffix in _SCRIPTS)
     for count, file in enumerate(files):
@@ -42,6 +46,9 @@ def exports_undeclared(boundary: Boundary, folder: Path, name: str) -> bool:
         except (DocstowError, OSError):
             return True
         left -= len(body)
-        if (wanted in body and pattern.search(body)) or _INSTANCE.search(body):
+        is_told = wanted in body and (
+            pattern.search(body) or (_OBJECT.search(body) and member.search(body))
+        )
+        if is_told or _INSTANCE.search(body):
             return True
     return False

@@ -645,7 +645,20 @@ def _joined(own: Sequence[Finding], judged: Sequence[Finding]) -> tuple[Finding,
     ]
     wrong = {(each.line, _last(each)) for each in added if each.status in PROBLEMS}
     kept = [e for e in own if e.status != "not_checked" or (e.line, _last(e)) not in wrong]
-    return sort_findings([*kept, *added])
+    return sort_findings(_of_one_reason([*kept, *added]))
+
+
+def _of_one_reason(findings: Sequence[Finding]) -> Iterator[Finding]:
+    """Yield findings, of a call with a wrong keyword not that it lacks the right one, too."""
+    keywords = {
+        (each.line, each.name.partition("(")[0])
+        for each in findings
+        if each.status == "wrong_argument" and each.name.endswith("=)")
+    }
+    for each in findings:
+        is_count = each.status == "wrong_argument" and each.name.endswith("()")
+        if not is_count or (each.line, each.name.removesuffix("()")) not in keywords:
+            yield each
 
 
 def _last(finding: Finding) -> str:

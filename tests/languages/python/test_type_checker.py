@@ -327,6 +327,9 @@ def equipped():
     made.oar = print
     return made
 
+def either(flag):
+    return (lambda: _lines.Session())()
+
 class Kept:
     def __call__(self, kind):
         return kind
@@ -522,6 +525,35 @@ def test_what_is_not_certain_is_no_finding(verify: Verify, code: str) -> None:
     answer = verify(code)
     assert answer["engine"] != "none"
     assert answer["results"] == []
+
+
+@pytest.mark.parametrize(
+    "code",
+    ["import harbour.quay", "from harbour.quay import Pier", "import harbour, harbour.quay as q"],
+)
+def test_a_module_that_a_package_has_not_is_found_where_all_checkers_say_so(
+    verify: Verify, code: str
+) -> None:
+    (found,) = verify(code)["results"]
+    assert found["name"].removesuffix(".Pier") == "harbour.quay"
+    assert found["package"] == "harbour"
+
+
+def test_modules_of_the_code_and_of_conditions_are_not_judged(verify: Verify) -> None:
+    guarded = "try:\n    import harbour.quay\nexcept ImportError:\n    pass\n"
+    assert verify(f"from .harbour import absent\nimport own.more\n{guarded}")["results"] == []
+
+
+def test_what_only_the_second_checker_infers_is_found(verify: Verify) -> None:
+    """Nothing annotates what is returned."""
+    (found,) = verify("import delta\ndelta.either(1).uplod()")["results"]
+    assert (found["name"], found["engine"]) == ("delta._lines.Session.uplod", "pyrefly")
+
+
+def test_code_in_docstrings_of_a_file_is_not_judged(verify: Verify) -> None:
+    code = 'import harbour\ndef f():\n    """Do it.\n\n    >>> harbour.absent\n    """\n'
+    assert verify(code)["results"] == []
+    assert [e["line"] for e in verify(">>> import harbour\n>>> harbour.absent")["results"]] == [2]
 
 
 def test_a_keyword_is_found_on_its_line_though_a_decorator_may_take_it(verify: Verify) -> None:

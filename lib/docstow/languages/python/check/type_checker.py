@@ -398,6 +398,10 @@ class _Judge:
         finds = isinstance(package.surface, PythonSurface) and package.surface.mentions("meta_path")
         if finds or parent not in modules or claim.module in modules:
             return None
+        # What is imported of it our reader has missed already.
+        told = (each for each in self._own.verdict.findings if each.status in PROBLEMS)
+        if any(each.name.startswith(f"{claim.module}.") for each in told):
+            return None
         near = self._names.suggest(package, parent, name, "module")
         return self._report(
             claim.node,

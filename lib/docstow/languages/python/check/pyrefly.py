@@ -49,11 +49,13 @@ _NO_KEY = re.compile(
 
 
 def workplace(key: str, version: str, roots: Sequence[Path], file: str) -> Workplace:
-    """Return what Pyrefly is given: the folders of the packages, and no interpreter.
+    """Return what Pyrefly is given: links to the folders of the packages, and no interpreter.
 
-    The parameters are those of ``ty.workplace``.
+    The parameters are those of ``ty.workplace``. Of a file it takes the configuration that is
+    nearest above it: with links that is always this one, and never a project's.
     """
-    folders = json.dumps([str(each) for each in roots], ensure_ascii=False)
+    links = {f"packages/{number}": each for number, each in enumerate(roots)}
+    folders = json.dumps([*links])
     settings = (
         f"site-package-path = {folders}\n"
         "skip-interpreter-query = true\npermissive-ignores = true\n"
@@ -63,7 +65,7 @@ def workplace(key: str, version: str, roots: Sequence[Path], file: str) -> Workp
     return Workplace(
         key=key,
         files={"pyrefly.toml": settings},
-        links={},
+        links=links,
         reads=[*roots],
         arguments=("lsp", "--indexing-mode", "none", "--threads", "2"),
         options={"pyrefly": {"displayTypeErrors": "force-on"}},

@@ -288,6 +288,14 @@ class PythonSurface:
         """Return whether some code of the package may set an attribute of a name."""
         return self._words.may_set(name)
 
+    def assigns_beside(self, path: str, name: str) -> bool:
+        """Return whether the file of a function sets an attribute of a name, or of any.
+
+        So do functions that give an instance more than its class has.
+        """
+        files = {view.layer.path for view in _definitions(self._views(path))}
+        return any(self._words.sets_in(each, name) for each in files)
+
     def is_open_by_calls(self, path: str, name: str) -> bool:
         """Return whether a class is open by what decorators and calls give, and by nothing else."""
         found = _definitions(self._views(path))

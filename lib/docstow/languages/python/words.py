@@ -77,6 +77,10 @@ class Words:
         """Return whether a module of the package may set an attribute of a name."""
         return self.once(("set", name), lambda: self._may_have(name, _is_set))
 
+    def sets_in(self, file: Path, name: str) -> bool:
+        """Return whether a file sets an attribute of another than a method's own ``self``."""
+        return _is_assigned(name, self.read(file))
+
     @cached_property
     def imports(self) -> frozenset[str]:
         """The first names of what its modules import."""
@@ -141,6 +145,13 @@ def _is_set(name: str, text: bytes) -> bool:
     """Return whether a text assigns an attribute, or has its name as a text."""
     set_there = rb"['\"]%s['\"]|\.%s\s*(?:=[^=]|:[^\n]*=|,[^()\n]*=[^=])|\bas \w+\.%s\b"
     return re.search(set_there.replace(b"%s", name.encode()), text) is not None
+
+
+def _is_assigned(name: str, text: bytes) -> bool:
+    """Return whether a text assigns an attribute of anything but a method's own ``self``."""
+    assigned = rb"(?<!\bself)\.%s\s*=[^=]".replace(b"%s", name.encode())
+    sets = re.search(rb"\bsetattr\(", text) is not None
+    return sets or re.search(assigned, text) is not None
 
 
 def _is_in_class(name: str, text: bytes) -> bool:

@@ -735,10 +735,13 @@ def _joined(
 
 
 def _merged(own: Finding, said: Finding) -> tuple[str, ...]:
-    """Return the suggestions of both for one name, what the compiler means first."""
+    """Return the suggestions of both for one name, those of our reader first."""
     owner = own.name.rpartition(".")[0]
     full = [f"{owner}.{each}" if owner else each for each in said.suggestions]
-    return tuple(dict.fromkeys((*own.suggestions, *full)))[:MOST]
+    # The code's own name for a package comes before the package's.
+    spelled = {each.rpartition(".")[2]: each for each in full}
+    ours = (spelled.get(each.rpartition(".")[2], each) for each in own.suggestions)
+    return tuple(dict.fromkeys((*ours, *full)))[:MOST]
 
 
 def _is_member(node: Node, tree: Tree) -> bool:

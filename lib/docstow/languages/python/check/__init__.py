@@ -503,7 +503,7 @@ def _catches_missing_names(node: ast.Try | ast.TryStar) -> bool:
 
 
 #: What tells a checker to ignore a line.
-_IGNORED = re.compile(r"#.*\b(?:(?:type|ty|pyright|pyrefly|mypy): ?ignore|pylint: ?disable)")
+_IGNORED = re.compile(r"\b(?:(?:type|ty|pyright|pyrefly|mypy): ?ignore|pylint: ?disable)")
 
 
 def _ignored_lines(code: str) -> frozenset[int]:

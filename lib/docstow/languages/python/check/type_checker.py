@@ -278,7 +278,10 @@ class _Judge:
             is_certain = is_unheard_of(kind, name, called=called)
         if not is_certain and not is_conclusive(kind.openness(name), name, near, called=called):
             return None
-        if self._may_be_inferred(claim, kind) and best_likeness(name, near) < _LEAST_INFERRED:
+        if (
+            self._may_be_inferred(claim, kind, typed=typed)
+            and best_likeness(name, near) < _LEAST_INFERRED
+        ):
             return None
         near = near or self._names.offer(package, kind.path, name, call)
         return self._report(
@@ -292,15 +295,27 @@ class _Judge:
             path=kind.path,
         )
 
-    def _may_be_inferred(self, claim: MemberClaim, kind: PackageType) -> bool:
+    def _may_be_inferred(self, claim: MemberClaim, kind: PackageType, *, typed: bool) -> bool:
         """Return whether one type checker alone takes a value for what it need not be, or lack.
 
         Of Python's own classes it may have seen the first of several things that are put there; a
-        class without any member is filled elsewhere.
+        class without any member is filled elsewhere, and an instance may be given the name.
         """
         if not self._checker.shows_paths or claim.node in self._agreed:
             return False
-        return kind.package.name == STANDARD or not kind.package.surface.members(kind.path)
+        surface = kind.package.surface
+        if kind.package.name == STANDARD or not surface.members(kind.path):
+            return True
+        makers = (
+            self._own.values.import_path(each.func, scope)
+            for each in ast.walk(claim.node)
+            if isinstance(each, ast.Call) and (scope := self._own.scopes.get(each)) is not None
+        )
+        return not typed and any(
+            isinstance(surface, PythonSurface) and surface.assigns_beside(each, claim.name)
+            for each in makers
+            if each is not None
+        )
 
     def _is_agreed(self, kind: PackageType, name: str, *, typed: bool, called: bool) -> bool:
         """Return whether it is enough that several type checkers see no such member of a class.

@@ -348,7 +348,7 @@ class _Judge:
             is_certain = classes.openness(kind, name) <= Openness.FEW and not is_set
         if not is_certain or name.startswith("_") or _MIXED in title.lower():
             return None
-        if self._is_in_text(name) or self._is_building(kind):
+        if self._is_in_text(name) or self._is_building(kind) or name in classes.member_names(kind):
             return None
         near = self._names.suggest_own(title, name, lambda: classes.member_names(kind))
         if kind.is_receiver and (classes.has_subclasses(kind) or not bases):

@@ -56,7 +56,7 @@ def test_outcomes_are_alike_and_in_order_wherever_files_are_read() -> None:
 
 
 def test_a_file_that_ends_its_process_is_an_error_of_its_own() -> None:
-    hungry = replace(page(1), body=b"<p>" + b"<b>word</b> " * 200_000)
+    hungry = replace(page(1), body=b"<p>" + b"<b>word</b> " * 1_000_000)
     files = [*map(page, range(3)), hungry, *map(page, range(4, 6))]
     tight = replace(BUDGET, cpu_s=2)
     found = list(read_apart(files, {}, 1, tight))

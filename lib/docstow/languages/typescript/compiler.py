@@ -43,6 +43,7 @@ from docstow.languages.typescript.check.syntax import (
 )
 from docstow.languages.typescript.compiler_release import ENGINE
 from docstow.languages.typescript.files import name_types, split_specifier
+from docstow.languages.typescript.former_node_names import FORMER_NAMES
 from docstow.languages.typescript.unresolved import Unresolved, lacks_base
 
 if TYPE_CHECKING:
@@ -82,6 +83,7 @@ _MOST_DESCRIBED = 24
 _CALLING = frozenset({"call", "apply", "bind"})
 #: Of an object that no overload takes, keys that are tried one by one.
 _MOST_KEYS = 12
+_PRIMITIVES = frozenset({"string", "number", "boolean", "bigint", "symbol", "true", "false"})
 _ANYTHING = frozenset({"unknown", "never", "{}", "object", "undefined", "null", "void"})
 _PROPERTY = re.compile(r"Property '([^']+)' does not exist on type '(.*?)'\.", re.DOTALL)
 _NO_EXPORT = re.compile(r"""(?:Module '"?|')(.+?)"?' has no exported member(?: named)? '([^']+)'""")
@@ -90,6 +92,9 @@ _NO_KEY = re.compile(r"'([^']+)' does not exist in type '(.*?)'\.", re.DOTALL)
 _MEANT = re.compile(r"[Dd]id you mean(?: to (?:write|use))? '([^']+)'\?")
 _COUNT = re.compile(r"Expected (?:at least )?[\d-]+ arguments?, but got \d+")
 _LITERAL = re.compile(r"""[Tt]ype '"([^"']*)"' is not assignable to (?:parameter of )?type '""")
+_ALL_ARGUMENTS = re.compile(
+    r"Argument of type '\[[^\n]*\]' is not assignable to parameter of type '"
+)
 _REQUIRED = re.compile(r"Property '([^']+)' is missing in type '\{.*\}' but required in type")
 _NO_FUNCTION = re.compile(r"(?:No constituent of type|Type) '[^\n]+' (?:is callable|has no call)")
 _DEPTH = {**dict.fromkeys("<({[", 1), **dict.fromkeys(">)}]", -1)}
@@ -113,7 +118,19 @@ _TAKING = frozenset({"import_specifier", "import_clause", "shorthand_property_id
 _IMPORTS = frozenset({"2305", "2614", "2724"})
 #: Of Node's own modules and classes what runs has the last word, in JavaScript.
 _NODE, _WHOLE_MODULE = "@types/node", "typeof import("
-_STATIC = re.compile(r"typeof (?!import\()")
+_NODE_MODULE = re.compile(r"typeof (?:import\(|(?!globalThis)[a-z]\w*$)")
+#: The first version whose types tell all that later ones have in the modules of before.
+_LEAST_NODE = 20
+#: What others add to, where Node does not run alone.
+_PROCESS = "Process"
+#: Packages to whose requests, contexts and sockets others add functions, and Node itself.
+_WITH_MIDDLEWARE = frozenset(
+    {
+        *("@types/node", "express", "@types/express", "@types/express-serve-static-core"),
+        *("koa", "@types/koa", "fastify", "restify", "@types/restify", "@types/connect", "polka"),
+        *("socket.io", "@hapi/hapi", "@types/passport", "@types/express-session"),
+    }
+)
 #: The rule of a member that is not there, where one is that differs by a few letters.
 _MISSPELLED = "2551"
 _PACKAGE = re.compile(r".*[\\/]node_modules[\\/]((?:@[^\\/]+[\\/])?[^\\/]+)")
@@ -261,7 +278,7 @@ class _Judge:
             yield self._export(said, match[1].strip('"'), match[2])
         elif said.code in _EXCESS and (match := _NO_KEY.search(said.message)):
             yield self._key(said, match[1], match[2])
-        elif self._typed or (self._told and self._is_of_package(node)):
+        elif self._typed or self._is_of_package(node):
             yield from self._given(said, node)
 
     def _is_of_package(self, node: Node | None) -> bool:
@@ -272,10 +289,14 @@ class _Judge:
 
     def _given(self, said: Diagnostic, node: Node | None) -> Iterator[Finding]:
         """Yield the finding of what a function is given."""
-        if said.code in {"2554", "2555", "2575"} and _COUNT.search(said.message):
-            yield self._count(said, node)
-        elif said.code in _ASSIGNMENTS and (match := _NO_KEY.search(said.message)):
+        if said.code in _ASSIGNMENTS and (match := _NO_KEY.search(said.message)):
             yield self._key(said, match[1], match[2])
+        elif _has_forms(said) and node is not None and node.type == "object":
+            yield from self._keys_of_overloads(said, node)
+        elif not self._told:
+            return
+        elif said.code in {"2554", "2555", "2575"} and _COUNT.search(said.message):
+            yield self._count(said, node)
         elif said.code in _ASSIGNMENTS and (match := _LITERAL.search(said.message)):
             yield from self._text(said, match[1])
         elif said.code == "2345" and (match := _REQUIRED.search(said.message)):
@@ -284,8 +305,6 @@ class _Judge:
                 yield self._finding(said, name, "wrong_argument", "", (match[1],))
         elif said.code == "2349" and _NO_FUNCTION.search(said.message):
             yield from self._called(said, node)
-        elif said.code == "2769" and node is not None and node.type == "object":
-            yield from self._keys_of_overloads(said, node)
         elif said.code == "2559":
             yield self._finding(said, text_of(node)[:80] if node else "", "wrong_argument", "")
 
@@ -322,13 +341,16 @@ class _Judge:
         if said.code != _MISSPELLED:
             is_open = is_open or self._may_be_another(node, owner)
         if not self._typed and said.code != _MISSPELLED:
-            is_open = is_open or (home.package == _NODE and owner.startswith(_WHOLE_MODULE))
-            is_open = is_open or home.is_own or not home.package or self._is_handed(node)
+            is_open = is_open or (home.package == _NODE and _may_node_have(owner, member, home))
+            is_added_to = node is None or not _is_called(node, self._tree)
+            is_added_to = is_added_to or home.package in _WITH_MIDDLEWARE
+            is_open = is_open or home.is_own or not home.package
+            is_open = is_open or self._is_handed(node, is_added_to=is_added_to)
+            is_open = is_open or owner in _PRIMITIVES
             # One of several types lacks it, whose name does not tell that they are several.
             is_open = is_open or len(set(_PROPERTY.findall(said.message))) > 1
         if not self._typed:
             is_open = is_open or member in self._scope.patched or member.startswith("_")
-            is_open = is_open or (home.package == _NODE and _STATIC.match(owner) is not None)
             is_open = is_open or "=>" in owner or self._scope.is_replaced(self._receiver(node))
             is_open = is_open or (
                 owner.startswith(_WHOLE_MODULE) and self._runs(home.package, member)
@@ -355,13 +377,23 @@ class _Judge:
         home = self._home(function_around(node, self._tree))
         is_open = home.is_open or self._unresolved.has_type(owner) or self._may_be_added(key)
         is_open = is_open or (home.is_own and self._unresolved.is_any)
-        if is_open or (not self._typed and not home.package):
+        # A comment may name a type of a package; those that it spells itself are the code's own.
+        is_own = not self._told or owner.startswith("{") or self._is_of_comment(owner)
+        is_open = is_open or (not self._typed and not home.package and is_own)
+        if is_open:
             return self._finding(said, f"{_short(owner)}.{key}", "not_checked", "")
         names = self._server.members(said.line, said.start)
         written = keys_beside(node, self._tree)
         spare = {each: offer for each, offer in names.items() if each not in written}
         near = self._near(said, key, spare, _short(owner))
         return self._finding(said, f"{_short(owner)}.{key}", "unknown", "", near, home)
+
+    def _is_of_comment(self, owner: str) -> bool:
+        """Whether a type is one that comments define, to which code gives what it likes."""
+        defined = (text_of(each) for each in self._comments if "@typedef" in text_of(each))
+        return not self._typed and any(
+            _short(owner) in re.findall(r"\w+", each) for each in defined
+        )
 
     def _count(self, said: Diagnostic, node: Node | None) -> Finding:
         """Return the finding of a wrong number of arguments, with what the function takes."""
@@ -453,17 +485,22 @@ class _Judge:
         runs = getattr(found.surface, "runs_with", None) if found is not None else None
         return runs is not None and bool(runs(name))
 
-    def _is_handed(self, node: Node | None) -> bool:
+    def _is_handed(self, node: Node | None, *, is_added_to: bool = True) -> bool:
         """Whether it is a member of what a function gets, to which others may have given more.
 
         Of JavaScript nothing says what is put into an object on its way, as middleware does.
+
+        Args:
+            node: the member.
+            is_added_to: others add members like it to what callbacks get of its package.
         """
         outer = self._tree.parent(node) if node is not None else None
         while outer is not None and outer.type.endswith("_pattern"):
             outer = self._tree.parent(outer)
         if outer is None or outer.type in {"formal_parameters", "arrow_function"}:
             return outer is not None
-        return self._scope.is_handed(child(outer, "value") or child(outer, "object"))
+        value = child(outer, "value") or child(outer, "object")
+        return self._scope.is_handed(value, is_added_to=is_added_to)
 
     def _receiver(self, node: Node | None) -> Node | None:
         """Return what stands before a member's name."""
@@ -581,15 +618,31 @@ class _Judge:
 
     def _home(self, node: Node | None) -> _Home:
         """Return who declares the type of what stands before a member's name."""
-        outer = self._tree.parent(node) if node is not None else None
-        if node is not None and outer is not None and outer.type == "member_expression":
-            node = last_word(outer.named_children[0])
-        return self._home_at(node)
+        node = self._owner_word(node)
+        home = self._home_at(node)
+        if node is None or home.package or home.is_own:
+            return home
+        # A name that is taken out of a value, and a variable that gets its values later, have none.
+        givers = (last_word(each) for each in self._scope.values(node))
+        homes = [self._home_of_called(each) for each in givers if each.id != node.id]
+        return homes[0] if homes and all(each.package for each in homes) else home
 
     def _home_of_called(self, word: Node | None) -> _Home:
-        """Return who declares a function, or where that is no package's, the type that has it."""
+        """Return who declares a function, or what has it, or what it is imported from."""
         home = self._home_at(word)
-        return home if home.package else self._home(word)
+        home = home if home.package else self._home_at(self._owner_word(word))
+        if home.package:
+            return home
+        imported = self._scope.name(word) if word is not None else None
+        found = self._resolver.package_for(imported.specifier) if imported is not None else None
+        return _Home(found.name, found.version) if found is not None else home
+
+    def _owner_word(self, node: Node | None) -> Node | None:
+        """Return the word that names what stands before a member's name; others as they are."""
+        outer = self._tree.parent(node) if node is not None else None
+        if outer is not None and outer.type == "member_expression":
+            return last_word(outer.named_children[0])
+        return node
 
     def _home_at(self, node: Node | None) -> _Home:
         """Return who declares the type of a word."""
@@ -668,11 +721,30 @@ def _is_called(node: Node, tree: Tree) -> bool:
     return outer in (child(call, "function"), child(call, "constructor"))
 
 
+def _has_forms(said: Diagnostic) -> bool:
+    """Whether a call is refused that may take several forms: overloads, or a union of tuples."""
+    return said.code == "2769" or (
+        said.code == "2345" and _ALL_ARGUMENTS.match(said.message) is not None
+    )
+
+
 def _absent_export(said: Diagnostic) -> re.Match[str] | None:
     """Return the module or namespace and the name that it does not export."""
     if said.code == "2694":
         return _NAMESPACE.search(said.message)
     return _NO_EXPORT.search(said.message) if said.code in _IMPORTS else None
+
+
+def _may_node_have(owner: str, member: str, home: _Home) -> bool:
+    """Whether a module or class of Node's has a member in some version, or is given it.
+
+    Of its modules the types of today tell what there is; its classes are often added to.
+    """
+    if not owner.startswith("typeof "):
+        return owner == _PROCESS
+    major = home.version.partition(".")[0]
+    is_of_today = major.isdecimal() and int(major) >= _LEAST_NODE
+    return _NODE_MODULE.match(owner) is None or not is_of_today or member in FORMER_NAMES
 
 
 def _is_union(owner: str) -> bool:

@@ -267,9 +267,7 @@ class _Judge:
         near = self._names.suggest(package, kind.path, name, call=call)
         if not claim.title:
             # It answers for any name, of which those of two words are hardly data.
-            surface = package.surface
-            is_word = isinstance(surface, PythonSurface) and surface.mentions(name)
-            is_certain = bool(near) and ("_" in name or not is_word)
+            is_certain = bool(near) and ("_" in name or not self._may_be_added(package, name))
         elif claim.node in self._agreed and self._is_agreed(kind, name, typed=typed, called=called):
             is_certain = True
         elif typed:
@@ -294,6 +292,19 @@ class _Judge:
             package=package,
             path=kind.path,
         )
+
+    def _may_be_added(self, package: Installed, name: str) -> bool:
+        """Return whether a package, or one that the code imports, may set an attribute."""
+        modules = {
+            alias.name if isinstance(each, ast.Import) else each.module or ""
+            for each in ast.walk(self._own.parsed.tree)
+            if isinstance(each, ast.Import | ast.ImportFrom)
+            for alias in each.names
+        }
+        imported = (self._names.resolver.package_for(each) for each in sorted(modules - {""}))
+        packages = {e.name: e for e in (package, *imported) if e is not None and e.name != STANDARD}
+        surfaces = (each.surface for each in packages.values())
+        return any(isinstance(each, PythonSurface) and each.may_set(name) for each in surfaces)
 
     def _may_be_inferred(self, claim: MemberClaim, kind: PackageType, *, typed: bool) -> bool:
         """Return whether one type checker alone takes a value for what it need not be, or lack.
@@ -383,11 +394,11 @@ class _Judge:
             return None
         openness = package.surface.openness(claim.module, claim.name)
         near = self._names.suggest(package, claim.module, claim.name, "module")
-        is_told = claim.node in self._agreed and self._owners.is_typed(claim.module)
-        surface = package.surface
-        is_told = is_told and not (
-            isinstance(surface, PythonSurface) and surface.mentions(claim.name)
-        )
+        surface, is_told = package.surface, claim.node in self._agreed
+        if isinstance(surface, PythonSurface):
+            is_typed = self._owners.is_typed(claim.module)
+            is_told = is_told and not surface.mentions(claim.name)
+            is_told = is_told and (is_typed or not surface.has_to_give(claim.name, to_module=True))
         is_slip = openness is Openness.FEW and best_likeness(claim.name, near) >= 80
         if answer.status != "unknown" and not is_told and not is_slip:
             return self._report(claim.node, claim.name, path, "not_checked", package=package)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from docstow.languages.python.source.facts import (
@@ -17,8 +17,14 @@ from docstow.languages.python.source.facts import (
 from docstow.languages.python.source.syntax import assignments, dotted, is_of_super, string_value
 
 _ATTACH = frozenset({"lazy.attach", "lazy_loader.attach"})
+#: What answers for the names of the stub beside a module, and for no others.
+_ATTACH_STUB = re.compile(r"_?lazy(?:_loader)?\.attach_stub")
 #: Calls that replace a module by one that imports a table of names when they are asked for.
 _REPLACES = re.compile(r"(?:^|\.)_?(?:recreate_module|[Ll]azy_?[Mm]odule)$")
+#: Attributes that hold functions by their names.
+_OF_FUNCTIONS = re.compile(
+    r"func|method|handler|callback|command|plugin|regist|action|hook|__dict__|module|proxy|client"
+)
 #: What ``__getattr__`` may return, the narrowest first.
 _WIDENING: tuple[GetattrResult, ...] = ("no", "hidden", "items", "any")
 
@@ -135,10 +141,14 @@ def module_getattr(tree: ast.Module) -> Answers | None:
     found = [
         each
         for each in _statements(tree.body)
-        if getattr(each, "name", "") == "__getattr__" or "__getattr__" in _assigned_values(each)
+        if getattr(each, "name", "") == "__getattr__"
+        or "__getattr__" in _assigned_values(each)
+        or _attaches_stub(each)
     ]
     if len(found) != 1:
         return None
+    if _attaches_stub(found[0]):
+        return Answers()
     if isinstance(found[0], ast.FunctionDef):
         return _GetattrReader(tree).function(found[0])
     factory = _factory(found[0])
@@ -179,6 +189,14 @@ def _assigned_values(node: ast.stmt) -> dict[str, ast.expr]:
     if isinstance(node, ast.AnnAssign) and node.value and isinstance(node.target, ast.Name):
         return {node.target.id: node.value}
     return {}
+
+
+def _attaches_stub(node: ast.stmt) -> bool:
+    """Return whether a statement is ``__getattr__, … = lazy_loader.attach_stub(…)``."""
+    match node:
+        case ast.Assign(targets=[ast.Tuple(elts=[ast.Name(id="__getattr__"), *_])], value=value):
+            return isinstance(value, ast.Call) and bool(_ATTACH_STUB.fullmatch(dotted(value.func)))
+    return False
 
 
 def _factory(node: ast.stmt) -> str:
@@ -412,23 +430,62 @@ def _getattr_result(node: ast.stmt, *, hidden: bool) -> GetattrResult:
         return "no"
     name = node.args.args[1].arg
     given = [each.value for each in ast.walk(node) if isinstance(each, ast.Return)]
-    given = [each for each in given if not _calls_super(each, name)]
+    supers = {
+        target
+        for each in ast.walk(node)
+        if isinstance(each, ast.Assign) and _is_getter_of_super(each.value)
+        for target in (dotted(place) for place, *_ in assignments(each))
+    }
+    given = [each for each in given if not _calls_super(each, name, supers)]
     if not given:
         return "no" if isinstance(node.body[-1], ast.Raise | ast.Return) else "any"
-    return "items" if all(_is_own_item(each, name) for each in given) else "any"
+    parts = {
+        dotted(each.target)
+        for each in ast.walk(node)
+        if isinstance(each, ast.For) and _is_own_part(each.iter)
+    }
+    return "items" if all(_is_own_item(each, name, parts) for each in given) else "any"
 
 
-def _is_own_item(node: ast.expr | None, name: str) -> bool:
-    """Return whether a node is ``self[name]``."""
+def _is_own_item(node: ast.expr | None, name: str, parts: Collection[str]) -> bool:
+    """Return whether a node is ``self[name]``, or an item of a part of what ``self`` holds.
+
+    Args:
+        node: what is returned.
+        name: the parameter that has the name that is asked for.
+        parts: variables that stand for such parts.
+    """
     match node:
-        case ast.Subscript(value=ast.Name(id="self"), slice=ast.Name(id=key)):
-            return key == name
+        case ast.Subscript(value=owner, slice=ast.Name(id=key)) if key == name:
+            return dotted(owner) in {"self", *parts} or _is_own_part(owner)
     return False
 
 
-def _calls_super(node: ast.expr | None, name: str) -> bool:
-    """Return whether a node is ``object.__getattribute__(self, name)``, or that of ``super()``."""
+def _is_own_part(node: ast.expr) -> bool:
+    """Return whether a node is an attribute of ``self`` that holds data: no functions by name."""
+    owner, _, attribute = dotted(node).rpartition(".")
+    return owner == "self" and _OF_FUNCTIONS.search(attribute) is None
+
+
+def _is_getter_of_super(node: ast.expr) -> bool:
+    """Return whether a node is ``super().__getattr__``."""
     match node:
+        case ast.Attribute(value=owner, attr="__getattribute__" | "__getattr__"):
+            return is_of_super(owner)
+    return False
+
+
+def _calls_super(node: ast.expr | None, name: str, getters: Collection[str]) -> bool:
+    """Return whether a node is ``object.__getattribute__(self, name)``, or that of ``super()``.
+
+    Args:
+        node: what is returned.
+        name: the parameter that has the name that is asked for.
+        getters: variables that stand for such methods.
+    """
+    match node:
+        case ast.Call(func=ast.Name(id=called), args=[ast.Name(id=given)]) if called in getters:
+            return given == name
         case ast.Call(func=ast.Attribute(value=owner, attr="__getattribute__" | "__getattr__")):
             return is_of_super(owner) and bool(node.args) and dotted(node.args[-1]) == name
     return False

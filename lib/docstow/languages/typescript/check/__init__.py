@@ -77,7 +77,9 @@ def _tests(tree: Tree) -> dict[int, str]:
         elif outer.type == "binary_expression" and _operator(outer) in _EITHER:
             how = "test" if child(outer, "left") == node else found.get(outer.id, "")
         elif outer.type in _THROUGH or outer.type == "binary_expression":
-            how = found.get(outer.id, "")
+            # A class is none that may be missing.
+            is_class = _operator(outer) == "instanceof" and child(outer, "right") == node
+            how = "" if is_class else found.get(outer.id, "")
         if how:
             found[node.id] = how
     return found

@@ -203,6 +203,10 @@ class _Block:
 _PARAMETER_TYPE = re.compile(r"@param\s+\{([^}\n]+)\}\s+\[?([\w$]+)")
 _NAME = re.compile(r"[\w$]+")
 _ANY_TYPE = frozenset({"*", "?", "any", "object", "Object", "Function", "unknown"})
+#: Functions that may be given to others.
+_EXPRESSIONS = frozenset({"arrow_function", "function_expression", "method_definition"})
+#: What functions are given in, beside other things.
+_OBJECTS = frozenset({"pair", "object", "array"})
 #: What callbacks get to which others add what they like.
 _EXTENDED = frozenset(
     {
@@ -296,15 +300,43 @@ class Scope:
         is_module = binding is not None and binding.imported is not None
         return is_module and root is not None and text_of(root) in self.assigned
 
-    def is_handed(self, node: Node | None) -> bool:
-        """Whether an expression is, or is a part of, what a function gets."""
+    def values(self, node: Node) -> list[Node]:
+        """Return what a variable is given, or what a pattern takes a name out of."""
+        outer = self.tree.parent(node)
+        while outer is not None and outer.type.endswith("_pattern"):
+            outer = self.tree.parent(outer)
+        if outer is not None and outer.type == "variable_declarator" and child(outer, "value"):
+            value = child(outer, "value")
+            return [value] if value is not None else []
+        if node.type != "identifier":
+            return []
+        name = text_of(node)
+        sides = {
+            "assignment_expression": ("left", "right"),
+            "variable_declarator": ("name", "value"),
+        }
+        found = (
+            child(each, sides[each.type][1])
+            for each in self.tree.nodes
+            if each.type in sides and text_of(child(each, sides[each.type][0])) == name
+        )
+        return [each for each in found if each is not None]
+
+    def is_handed(self, node: Node | None, *, is_added_to: bool = True) -> bool:
+        """Whether an expression is, or is a part of, what a function gets and nothing tells of.
+
+        Args:
+            node: the expression.
+            is_added_to: others add what they like to some of what callbacks get.
+        """
         for _ in range(_MAX_NAMES):
             root = _root(node)
             binding = self._binding(root) if root is not None else None
             if root is None or binding is None:
                 return False
             if binding.is_parameter:
-                return text_of(root) not in self._documented and not _is_of_callback(root)
+                is_told = text_of(root) in self._documented
+                return not is_told and not _is_of_callback(root, is_added_to=is_added_to)
             node = binding.value
         return False
 
@@ -422,26 +454,33 @@ def _is_chain(node: Node) -> bool:
     return node.type in MEMBERS and len(node.named_children) >= 2
 
 
-def _is_of_callback(use: Node) -> bool:
+def _is_of_callback(use: Node, *, is_added_to: bool) -> bool:
     """Whether a name is what a function gets whose type a call or a comment tells.
 
-    To some of what callbacks get others add what they like.
+    To some of what callbacks get others add what they like, if they do.
     """
     name, around = text_of(use), use.parent
     while around is not None:
-        if around.type in {"arrow_function", "function_expression"}:
+        if around.type in _EXPRESSIONS:
             places = (around.child_by_field_name(each) for each in ("parameter", "parameters"))
             words = (text_of(each) for each in places if each is not None)
             names = {word for text in words for word in _NAME.findall(text)}
             if name in names:
                 is_told = _is_given(around) or _has_type_comment(around)
-                return is_told and names.isdisjoint(_EXTENDED)
+                return is_told and not (is_added_to and name in _EXTENDED)
         around = around.parent
     return False
 
 
 def _is_given(function: Node) -> bool:
-    return function.parent is not None and function.parent.type == "arguments"
+    """Whether a function is given to another one, in an object too, or is made a member."""
+    node, outer = function, function.parent
+    while outer is not None and outer.type in _OBJECTS:
+        node, outer = outer, outer.parent
+    if outer is not None and outer.type == "assignment_expression":
+        target = outer.child_by_field_name("left")
+        return node == function and target is not None and target.type == "member_expression"
+    return outer is not None and outer.type == "arguments"
 
 
 def _has_type_comment(function: Node) -> bool:

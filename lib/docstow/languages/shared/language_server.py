@@ -184,6 +184,14 @@ class LanguageServer:
                 self._opened = uri
             self._judging = self._request("textDocument/diagnostic", {"textDocument": {"uri": uri}})
 
+    def replace(self, code: str) -> None:
+        """Have it take another piece of code for the one that it was given, without a judgement."""
+        with self._deadline():
+            self._version += 1
+            document = {"uri": self._opened, "version": self._version}
+            changed = {"textDocument": document, "contentChanges": [{"text": code}]}
+            self._notify("textDocument/didChange", changed)
+
     def judged(self) -> list[Diagnostic]:
         """Return what it says of the code that it was given last.
 
@@ -222,13 +230,13 @@ class LanguageServer:
             for each in items
         }
 
-    def summary(self, offer: Offer) -> str:
-        """Return what the docs of a name say first; empty where there are none."""
+    def described(self, offer: Offer) -> tuple[str, str]:
+        """Return how a name is declared, and what its docs say first; empty where nobody tells."""
         with self._deadline():
             found = self._ask("completionItem/resolve", offer.item) or {}
         told = found.get("documentation") or ""
         text = told.get("value", "") if isinstance(told, dict) else told
-        return str(text).strip().partition("\n\n")[0]
+        return str(found.get("detail") or ""), str(text).strip().partition("\n\n")[0]
 
     def signatures(self, line: int, start: int) -> list[list[str]]:
         """Return the parameters of each form in which the call around a place can be made.

@@ -6,7 +6,7 @@ import hashlib
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
@@ -27,10 +27,12 @@ from docstow.languages.shared.findings import (
 )
 from docstow.languages.typescript.augmentations import Augmentations
 from docstow.languages.typescript.check import check, tested_members
+from docstow.languages.typescript.check.fitting import Use, use_of
 from docstow.languages.typescript.check.scope import Scope
 from docstow.languages.typescript.check.syntax import (
     Tree,
     call_at,
+    called_at,
     called_text,
     child,
     function_around,
@@ -39,6 +41,7 @@ from docstow.languages.typescript.check.syntax import (
     last_word,
     object_keys,
     text_of,
+    without,
     without_key,
 )
 from docstow.languages.typescript.compiler_release import ENGINE
@@ -79,6 +82,8 @@ _FILES = {
 _MOST_MEMBERS = 400
 #: Of those that are most like a name the docs are asked for.
 _MOST_DESCRIBED = 24
+#: What it counts that a name fits what is done with another one.
+_FITS_USE = 2.5
 #: Methods that call a function, of whose forms the compiler then knows one.
 _CALLING = frozenset({"call", "apply", "bind"})
 #: Of an object that no overload takes, keys that are tried one by one.
@@ -342,7 +347,7 @@ class _Judge:
             is_open = is_open or self._may_be_another(node, owner)
         if not self._typed and said.code != _MISSPELLED:
             is_open = is_open or (home.package == _NODE and _may_node_have(owner, member, home))
-            is_added_to = node is None or not _is_called(node, self._tree)
+            is_added_to = node is None or called_at(node, self._tree) is None
             is_added_to = is_added_to or home.package in _WITH_MIDDLEWARE
             is_open = is_open or home.is_own or not home.package
             is_open = is_open or self._is_handed(node, is_added_to=is_added_to)
@@ -357,8 +362,9 @@ class _Judge:
             )
         if is_open or self._is_tested(node) or self._may_be_added(member):
             return self._finding(said, f"{title}.{member}", "not_checked", "")
-        names = self._server.members(said.line, said.start)
-        near = self._near(said, member, names, title, node)
+        with self._uncalled(node):
+            names = self._server.members(said.line, said.start)
+            near = self._near(said, member, names, title, node)
         return self._finding(said, f"{title}.{member}", "unknown", "", near, home)
 
     def _may_be_another(self, node: Node | None, owner: str) -> bool:
@@ -385,7 +391,7 @@ class _Judge:
         names = self._server.members(said.line, said.start)
         written = keys_beside(node, self._tree)
         spare = {each: offer for each, offer in names.items() if each not in written}
-        near = self._near(said, key, spare, _short(owner))
+        near = self._near(said, key, spare, _short(owner), node)
         return self._finding(said, f"{_short(owner)}.{key}", "unknown", "", near, home)
 
     def _is_of_comment(self, owner: str) -> bool:
@@ -465,7 +471,7 @@ class _Judge:
             at = replace(said, line=row, start=column, message=told)
             if not self._may_be_added(key):
                 home = self._home(function_around(node, self._tree))
-                near = self._near(at, key, names, called)
+                near = self._near(at, key, names, called, place)
                 yield self._finding(at, f"{called}.{key}", "unknown", "", near, home)
 
     def _export(self, said: Diagnostic, module: str, name: str) -> Finding:
@@ -571,24 +577,48 @@ class _Judge:
             wanted: the name.
             names: those that are.
             owner: what should have it.
-            node: the name in the code; None for a key or an import.
+            node: the name in the code; None for an import.
         """
         meant = _MEANT.search(said.message)
         plain = [each for each in islice(names, _MOST_MEMBERS) if re.fullmatch(r"[\w$]+", each)]
-        called = node is not None and _is_called(node, self._tree)
+        use = use_of(node, self._tree) if node is not None else Use()
+        is_called = use.arguments is not None
+        is_read = node is not None and not is_called and use.value is None
 
         def fits(name: str) -> float:
             offer, is_meant = names[name], meant is not None and name == meant[1]
             if offer.is_outdated:
                 return -1.0
-            if called:
+            if is_called:
                 return (1.0 if offer.is_callable else -0.5) + is_meant
-            return (-0.5 if node is not None and offer.is_callable else 0.0) + is_meant
+            return (-0.5 if is_read and offer.is_callable else 0.0) + is_meant
 
-        ranked = partial(nearest, wanted, plain, shaped=False, filled=True, owner=owner, fits=fits)
-        first = ranked(most=_MOST_DESCRIBED)
-        near = ranked(summaries={each: self._server.summary(names[each]) for each in first})
+        ranked = partial(nearest, wanted, plain, shaped=False, filled=True, owner=owner)
+        first = ranked(most=_MOST_DESCRIBED, fits=fits)
+        told = {each: self._server.described(names[each]) for each in first}
+
+        def fits_use(name: str) -> float:
+            declaration, _ = told.get(name, ("", ""))
+            return fits(name) + _FITS_USE * use.fits(declaration)
+
+        near = ranked(summaries={each: text for each, (_, text) in told.items()}, fits=fits_use)
         return tuple(dict.fromkeys((*near, *([meant[1]] if meant else []))))[:MOST]
+
+    @contextmanager
+    def _uncalled(self, node: Node | None) -> Iterator[None]:
+        """Have the compiler see a member that is called as if it were read.
+
+        Of a call that is wrong it does not tell how else it could be made.
+        """
+        body = self._tree.root.text or b""
+        call = called_at(node, self._tree) if node is not None else None
+        arguments = child(call, "arguments")
+        if arguments is None:
+            yield
+            return
+        self._server.replace(without(body, arguments).decode("utf-8", "replace"))
+        yield
+        self._server.replace(body.decode("utf-8", "replace"))
 
     def _finding(
         self,
@@ -710,15 +740,6 @@ class _Home:
     version: str = ""
     is_own: bool = False
     is_open: bool = False
-
-
-def _is_called(node: Node, tree: Tree) -> bool:
-    """Return whether a member is called."""
-    outer = tree.parent(node)
-    call = tree.parent(outer) if outer is not None else None
-    if call is None or call.type not in {"call_expression", "new_expression"}:
-        return False
-    return outer in (child(call, "function"), child(call, "constructor"))
 
 
 def _has_forms(said: Diagnostic) -> bool:

@@ -162,6 +162,16 @@ def call_at(node: Node | None, tree: Tree) -> Node | None:
     return next((each for each in around if each.type in CALLS), None)
 
 
+def called_at(node: Node, tree: Tree) -> Node | None:
+    """Return the call of a member; None where it is not called."""
+    outer = tree.parent(node)
+    call = tree.parent(outer) if outer is not None else None
+    if call is None or call.type not in CALLS:
+        return None
+    is_called = outer in (child(call, "function"), child(call, "constructor"))
+    return call if is_called else None
+
+
 def called_text(node: Node | None, tree: Tree) -> str:
     """Return the text of the function that is called around a place."""
     call = call_at(node, tree)
@@ -194,6 +204,12 @@ def without_key(body: bytes, key: Node) -> bytes:
     """Return code with blanks in place of a key, its value and the comma behind it."""
     pair = key.parent if key.parent is not None and key.parent.type != "object" else key
     after = pair.next_sibling
-    end = after.end_byte if after is not None and after.type == "," else pair.end_byte
-    blank = re.sub(rb"[^\n]", b" ", body[pair.start_byte : end])
-    return body[: pair.start_byte] + blank + body[end:]
+    comma = after if after is not None and after.type == "," else None
+    code = without(body, pair)
+    return without(code, comma) if comma is not None else code
+
+
+def without(body: bytes, node: Node) -> bytes:
+    """Return code with blanks in place of a node."""
+    blank = re.sub(rb"[^\n]", b" ", body[node.start_byte : node.end_byte])
+    return body[: node.start_byte] + blank + body[node.end_byte :]

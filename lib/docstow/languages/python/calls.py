@@ -434,7 +434,7 @@ def _attrs(view: DefinitionView) -> tuple[Parameter, ...] | None:
         is_keyword = "True" in (keywords.get("kw_only"), each.keywords.get("kw_only"))
         parameter = _field_parameter(each, _ATTRS_FIELDS, keyword_only=is_keyword)
         name = each.keywords.get("alias", "").strip("'\"") or each.name.lstrip("_")
-        found.append(Parameter(name, parameter.kind, parameter.required))
+        found.append(replace(parameter, name=name))
     return _keyword_only_last(found)
 
 

@@ -29,6 +29,11 @@ _MOST_NAMES = 20_000
 _MOST_MODULES = 40
 #: Of a name's documentation.
 _LONGEST_SUMMARY = 300
+#: How parameters are passed by name, and by place.
+_NAMED = frozenset({"positional", "keyword_only"})
+_PLACED = frozenset({"positional_only", "positional"})
+#: What it counts that a function or a parameter fits what is passed.
+_FITS_USE = 1.0
 #: Suggestions that one piece of code gets.
 _MOST_SUGGESTED = 100
 
@@ -354,7 +359,10 @@ class _Beside:
         overloads = symbol.overloads if symbol.parameters is None else (symbol.parameters,)
         if not overloads:
             return 0.0
-        return -1.0 if mismatch_of_all(overloads, self._call) is not None else 0.5
+        if mismatch_of_all(overloads, self._call) is not None:
+            return -1.0
+        use = self._call.use
+        return 0.5 + (_FITS_USE * use.fits(symbol) if use is not None else 0.0)
 
 
 def _is_importable(package: Installed, path: str) -> bool:
@@ -414,6 +422,18 @@ def look_up_all(named: Sequence[tuple[str, tuple[str, ...], int]], resolver: Res
     return Verdict(sort_findings(findings), tuple(dict.fromkeys(missing)))
 
 
+class CallUse(Protocol):
+    """What tells how something fits a call, from -1 to 1; 0 where nothing tells."""
+
+    def fits(self, symbol: Symbol) -> float:
+        """Return how a function fits."""
+        ...
+
+    def fits_parameter(self, keyword: str, parameter: Parameter) -> float:
+        """Return how a parameter fits what is passed by a keyword."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class PassedArguments:
     """What a call passes.
@@ -423,21 +443,63 @@ class PassedArguments:
         keywords: the names of the others.
         open_positional: ``*rest`` is among them.
         open_keywords: ``**rest`` is.
+        use: what tells how something fits the call.
     """
 
     positional: int
     keywords: tuple[str, ...] = ()
     open_positional: bool = False
     open_keywords: bool = False
+    use: CallUse | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
 class Mismatch:
-    """Why a call cannot work, and names that would."""
+    """Why a call cannot work.
+
+    Attributes:
+        reason: what is wrong.
+        given: what the call passes.
+        parameters: of what is called.
+        keyword: that no parameter has; empty where something else is wrong.
+        missing: parameters that the call needs and does not pass.
+    """
 
     reason: str
-    suggestions: tuple[str, ...] = ()
+    given: PassedArguments
+    parameters: tuple[Parameter, ...] = ()
     keyword: str = ""
+    missing: tuple[str, ...] = ()
+
+    def suggestions(self) -> tuple[str, ...]:
+        """Return the names that may be meant, or that are missing."""
+        if not self.keyword:
+            return self.missing
+        return suggest_parameters(self.keyword, self.parameters, self.given)
+
+
+def suggest_parameters(
+    keyword: str, parameters: Sequence[Parameter], given: PassedArguments, owner: str = ""
+) -> tuple[str, ...]:
+    """Return the parameters that may be meant by a keyword that there is not.
+
+    What the call needs is likelier than anything else, and what takes such values.
+
+    Args:
+        keyword: the name.
+        parameters: of what is called, without the receiver.
+        given: what the call passes.
+        owner: what is called.
+    """
+    by_name = {each.name: each for each in parameters if each.kind in _NAMED}
+    spare = [each for each in by_name if each not in given.keywords] or list(by_name)
+    missing = set(_missing(parameters, given))
+
+    def fits(name: str) -> float:
+        told = given.use.fits_parameter(keyword, by_name[name]) if given.use is not None else 0.0
+        return _FITS_USE * told + (name in missing)
+
+    return nearest(keyword, spare, shaped=False, filled=True, owner=owner, fits=fits)
 
 
 def mismatch(
@@ -453,25 +515,19 @@ def mismatch(
     kinds = {each.kind for each in parameters}
     keyword = _no_parameter(parameters, given)
     if keyword:
-        by_name = _by_name(parameters)
-        near = nearest(keyword, by_name, shaped=False, filled=True)
-        takes = ", ".join(by_name) or "none"
-        return Mismatch(f"has no parameter {keyword}; it takes {takes}", near, keyword)
+        takes = ", ".join(_by_name(parameters)) or "none"
+        reason = f"has no parameter {keyword}; it takes {takes}"
+        return Mismatch(reason, given, tuple(parameters), keyword)
     if unbound:
         return None
-    positional = [each for each in parameters if each.kind in {"positional_only", "positional"}]
+    positional = [each for each in parameters if each.kind in _PLACED]
     if "var_positional" not in kinds and given.positional > len(positional):
         most = f"at most {len(positional)} positional argument{'s' * (len(positional) != 1)}"
-        return Mismatch(f"takes {most}, not {given.positional}")
-    if given.open_positional or given.open_keywords:
+        return Mismatch(f"takes {most}, not {given.positional}", given)
+    missing = _missing(parameters, given)
+    if not missing:
         return None
-    filled = {each.name for each in positional[: given.positional]} | set(given.keywords)
-    missing = [
-        each.name
-        for each in parameters
-        if each.required and each.name not in filled and not each.kind.startswith("var_")
-    ]
-    return Mismatch(f"needs {', '.join(missing)}", tuple(missing)) if missing else None
+    return Mismatch(f"needs {', '.join(missing)}", given, tuple(parameters), missing=missing)
 
 
 def mismatch_of_all(
@@ -500,8 +556,21 @@ def mismatch_of_all(
     return first
 
 
+def _missing(parameters: Sequence[Parameter], given: PassedArguments) -> tuple[str, ...]:
+    """Return the parameters that a call needs and certainly does not pass."""
+    if given.open_positional or given.open_keywords:
+        return ()
+    positional = [each for each in parameters if each.kind in _PLACED]
+    filled = {each.name for each in positional[: given.positional]} | set(given.keywords)
+    return tuple(
+        each.name
+        for each in parameters
+        if each.required and each.name not in filled and not each.kind.startswith("var_")
+    )
+
+
 def _by_name(parameters: Sequence[Parameter]) -> list[str]:
-    return [each.name for each in parameters if each.kind in {"positional", "keyword_only"}]
+    return [each.name for each in parameters if each.kind in _NAMED]
 
 
 def _no_parameter(parameters: Sequence[Parameter], given: PassedArguments) -> str:

@@ -7,7 +7,7 @@ A surface is loaded from an installed package by its language, or from documents
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import TYPE_CHECKING, Literal, Protocol
 
@@ -21,11 +21,20 @@ ParameterKind = Literal[
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """One parameter of a call, without the ``self`` or ``cls`` that the caller does not pass."""
+    """One parameter of a call, without the ``self`` or ``cls`` that the caller does not pass.
+
+    Attributes:
+        name: of the parameter.
+        kind: how it is passed.
+        required: it has no default.
+        kinds: plain kinds of values that it takes (``str``, ``function``), an empty text among
+            them for what is not plain; empty where nothing tells.
+    """
 
     name: str
     kind: ParameterKind
     required: bool
+    kinds: tuple[str, ...] = field(default=(), compare=False)
 
 
 SymbolKind = Literal[

@@ -228,7 +228,8 @@ class _Checker:
             answer = Answer("not_checked", answer.symbol, package=answer.package)
         is_called = name == f"{answer.looked_in}.{answer.absent}"
         call = self._called.get(id(node)) if is_called else None
-        answer = self._names.explain(answer, call_shape(call) if call is not None else None)
+        shape = call_shape(call, self._parsed.tree) if call is not None else None
+        answer = self._names.explain(answer, shape)
         package, symbol = answer.package, answer.symbol
         self._findings.append(
             Finding(
@@ -316,7 +317,7 @@ class _Checker:
     def _member(self, node: ast.Attribute, owner: ValueType) -> bool:
         """Check a member of a value; return whether there is anything to report."""
         call = self._called.get(id(node))
-        shape = call_shape(call) if call is not None else None
+        shape = call_shape(call, self._parsed.tree) if call is not None else None
         result = self._check_member(owner, node.attr, shape)
         if result is not None:
             self._report(node, *result, (node.end_col_offset or 0) - len(node.attr))
@@ -405,13 +406,15 @@ class _Checker:
         overloads = symbol.overloads if symbol is not None else ()
         if symbol is not None and symbol.parameters is not None:
             overloads = (symbol.parameters,)
-        wrong = mismatch_of_all(overloads if parameters is None else [parameters], call_shape(node))
+        wrong = mismatch_of_all(
+            overloads if parameters is None else [parameters], call_shape(node, self._parsed.tree)
+        )
         if wrong is not None:
             title = called.node.name
             answer = Answer(
                 "wrong_argument",
                 message=wrong_call(title, wrong.reason, symbol),
-                suggestions=wrong.suggestions,
+                suggestions=wrong.suggestions(),
                 package=above.package if above is not None else None,
             )
             name = f"{title}({wrong.keyword}=)" if wrong.keyword else title
@@ -426,14 +429,14 @@ class _Checker:
         if symbol.kind not in {"function", "method", "class"} or path.startswith("enum."):
             return
         overloads = symbol.overloads if symbol.parameters is None else (symbol.parameters,)
-        wrong = mismatch_of_all(overloads, call_shape(node), unbound=unbound)
+        wrong = mismatch_of_all(overloads, call_shape(node, self._parsed.tree), unbound=unbound)
         wrong = wrong if overloads else self._keyword_of_nobody(node, path, answer)
         if wrong is not None:
             answer = replace(
                 answer,
                 status="wrong_argument",
                 message=wrong_call(path, wrong.reason, symbol),
-                suggestions=wrong.suggestions,
+                suggestions=wrong.suggestions(),
             )
             name = f"{path}({wrong.keyword}=)" if wrong.keyword else f"{path}()"
             self._report(place_of(node, wrong.keyword), name, answer)
@@ -447,7 +450,11 @@ class _Checker:
         if not isinstance(surface, PythonSurface) or not node.keywords:
             return None
         taken = surface.undecorated(path)
-        wrong = mismatch(taken, call_shape(node), unbound=True) if taken is not None else None
+        wrong = (
+            mismatch(taken, call_shape(node, self._parsed.tree), unbound=True)
+            if taken is not None
+            else None
+        )
         return wrong if wrong is not None and not surface.mentions(wrong.keyword) else None
 
 

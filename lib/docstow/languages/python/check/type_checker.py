@@ -59,8 +59,9 @@ from docstow.languages.shared.lookup import (
     PassedArguments,
     absent,
     mismatch_of_all,
+    suggest_parameters,
 )
-from docstow.languages.shared.surface import Openness
+from docstow.languages.shared.surface import Openness, Parameter
 
 if TYPE_CHECKING:
     from docstow.languages.shared.boundary import Boundary
@@ -443,7 +444,8 @@ class _Judge:
     def _call_of(self, node: ast.Attribute) -> PassedArguments | None:
         """Return what a member is called with; None where it is not called."""
         calls = (each for each in self._own.scopes if isinstance(each, ast.Call))
-        return next((call_shape(each) for each in calls if each.func is node), None)
+        tree = self._own.parsed.tree
+        return next((call_shape(each, tree) for each in calls if each.func is node), None)
 
     # -- arguments ---------------------------------------------------------------------------
 
@@ -469,7 +471,7 @@ class _Judge:
             return None
         title = path or ast.unparse(claim.node.func)
         taken = [each for each in names if each.isidentifier()]
-        near = nearest(keyword, taken, shaped=False, filled=True, owner=title) if keyword else ()
+        near = self._near_parameters(claim.node, keyword, taken, symbol, title) if keyword else ()
         reason = claim.reason
         if keyword:
             reason = f"has no parameter {keyword}; it takes {', '.join(taken) or 'none'}"
@@ -483,6 +485,18 @@ class _Judge:
             package=package,
             path=path,
         )
+
+    def _near_parameters(
+        self, node: ast.Call, keyword: str, taken: Sequence[str], symbol: Symbol | None, title: str
+    ) -> tuple[str, ...]:
+        """Return the parameters that may be meant, of which our reader may know what they take."""
+        overloads = (symbol.parameters or (), *symbol.overloads) if symbol is not None else ()
+        known = {each.name: each for one in overloads for each in one}
+        parameters = [
+            known.get(each, Parameter(each, "keyword_only", required=False)) for each in taken
+        ]
+        given = call_shape(node, self._own.parsed.tree)
+        return suggest_parameters(keyword, parameters, given, title)
 
     def _is_refused(
         self, claim: ArgumentClaim, keyword: str, symbol: Symbol | None, names: Sequence[str]

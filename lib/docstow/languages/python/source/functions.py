@@ -8,6 +8,7 @@ import textwrap
 from collections.abc import Iterator, Sequence
 
 from docstow.languages.python.source.facts import Decorator, Definition, Forward, Keeps
+from docstow.languages.python.source.kinds import kinds_of_parameter
 from docstow.languages.python.source.syntax import (
     SPACE,
     Function,
@@ -21,7 +22,7 @@ from docstow.languages.python.source.syntax import (
     positional,
     string_value,
 )
-from docstow.languages.shared.surface import Parameter
+from docstow.languages.shared.surface import Parameter, ParameterKind
 from docstow.text.python_ast import try_parse_expression
 
 #: The directive for the whole definition; that of a parameter is indented.
@@ -44,14 +45,19 @@ def parameters(arguments: ast.arguments) -> tuple[Parameter, ...]:
     """Return all parameters in order, ``self`` included."""
     plain = [*arguments.posonlyargs, *arguments.args]
     required = len(plain) - len(arguments.defaults)
+    defaults = [None] * required + list(arguments.defaults)
     found = []
-    for number, each in enumerate(plain):
-        kind = "positional_only" if number < len(arguments.posonlyargs) else "positional"
-        found.append(Parameter(each.arg, kind, number < required))  # type: ignore[arg-type]
+    for number, (each, value) in enumerate(zip(plain, defaults, strict=True)):
+        kind: ParameterKind = "positional"
+        if number < len(arguments.posonlyargs):
+            kind = "positional_only"
+        kinds = kinds_of_parameter(each.annotation, value)
+        found.append(Parameter(each.arg, kind, number < required, kinds))
     if arguments.vararg:
         found.append(Parameter(arguments.vararg.arg, "var_positional", required=False))
     for each, default in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True):
-        found.append(Parameter(each.arg, "keyword_only", default is None))
+        kinds = kinds_of_parameter(each.annotation, default)
+        found.append(Parameter(each.arg, "keyword_only", default is None, kinds))
     if arguments.kwarg:
         found.append(Parameter(arguments.kwarg.arg, "var_keyword", required=False))
     return tuple(found)

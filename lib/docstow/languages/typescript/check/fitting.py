@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 #: or what is read is something else; that the plain things are the same.
 _OTHERWISE, _UNLIKE, _LIKE = -1.0, -0.6, 0.5
 _PREFIX = re.compile(r"^\([\w ]+\) |^(?:const|let|var|function|class|get|set|readonly) ")
+#: A property that has to be there.
+_REQUIRED = re.compile(r"[\w$.]+: ")
 _OVERLOADS = re.compile(r"\s*\(\+\d+ overloads?\)")
 _DEPTH = {**dict.fromkeys("<({[", 1), **dict.fromkeys(">)}]", -1)}
 _NODES = {
@@ -71,7 +73,9 @@ class Use:
         shown = _OVERLOADS.sub("", _PREFIX.sub("", declaration))
         parameters, result = _taken_apart(shown)
         if self.value is not None:
-            return _of_kinds(_kinds(result if parameters is None else "=>"), self.value)
+            kinds = _kinds(result if parameters is None else "=>")
+            needed = _REQUIRED.match(shown) is not None
+            return _of_kinds(kinds, self.value) + _LIKE * needed
         if self.arguments is None:
             return _of_use(result if parameters is None else "=>", self.wanted)
         if parameters is None:

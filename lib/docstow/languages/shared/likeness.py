@@ -13,30 +13,38 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
 
 from docstow.languages.shared import compounds
-from docstow.languages.shared.meaning import is_word, meaning, told
+from docstow.languages.shared.meaning import (
+    are_opposed,
+    is_word,
+    meaning,
+    told,
+    vector_similarity,
+)
 
 #: Names that differ in case and underscores alone.
 SAME = 100.0
 #: What each feature counts, in the order of :func:`features`.
 WEIGHTS: Mapping[str, float] = {
-    "spelt": 2.5,
-    "told": 3.1,
-    "first": 0.6,
+    "spelt": 1.1,
+    "told": 2.5,
+    "first": 0.1,
     "last": 0.7,
-    "length": -1.0,
-    "initials": 8.0,
+    "length": -1.4,
+    "initials": 8.5,
     "turned": 9.5,
-    "denial": 6.0,
-    "asks": 0.9,
-    "shape": 3.6,
+    "denial": 7.3,
+    "asks": 2.1,
+    "shape": 5.9,
     "named": 1.1,
-    "covered": 2.6,
-    "whole": 2.0,
-    "rare": 1.4,
-    "slip": 10.2,
-    "letters": 10.3,
-    "odd": 1.7,
+    "covered": 1.6,
+    "whole": 0.8,
+    "rare": -1.2,
+    "slip": 9.4,
+    "letters": 8.5,
+    "odd": 1.0,
     "letter": 11.0,
+    "vector": 4.0,
+    "opposed": -1.9,
 }
 #: Of a name whose docs nobody has, its meaning counts this much of what docs would.
 _WITHOUT_DOCS = 0.6
@@ -107,7 +115,7 @@ def features(
     rare: Mapping[str, float],
     about: Collection[str] = frozenset(),
 ) -> Mapping[str, float]:
-    """Return what tells how like a name is to a wanted one, each from about 0 to 1.
+    """Return what tells how like a name is to a wanted one, each from about 0, or -1, to 1.
 
     Args:
         wanted: the name that does not exist.
@@ -146,6 +154,8 @@ def features(
         "letters": by_letters * unknown,
         "odd": by_letters * _share_of_slips(words(name)),
         "letter": unknown * _differ_in_one_letter(wanted, name),
+        "vector": vector_similarity(mine, its),
+        "opposed": are_opposed(mine, its),
     }
 
 

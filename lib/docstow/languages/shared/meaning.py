@@ -3,7 +3,8 @@
 An identifier is taken apart into words, and runs of words of one are paired with what comes nearest
 to them in the other: ``push_front`` with ``appendleft``. Words that say little (``get``, ``is``,
 ``to``) count less. ``synonyms.txt`` has on each line what libraries call one thing; the parts of a
-name of several words are joined there by underscores.
+name of several words are joined there by underscores. ``opposites.txt`` has on each line words of
+which one is never meant by another one.
 """
 
 from __future__ import annotations
@@ -13,10 +14,16 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from docstow.embedding import word_vectors
 
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
 _TABLE = Path(__file__).with_name("synonyms.txt")
+_OPPOSITES = Path(__file__).with_name("opposites.txt")
 #: Words that many names have and that tell little of them.
 _LITTLE = frozenset(
     {
@@ -36,6 +43,7 @@ _MEANT = 0.5
 #: What has many synonyms has each of them less: what the rarer of two loses for each, and keeps.
 _LOSS, _LEAST_RELATED = 0.012, 0.55
 _MOST_SUMMARY = 30
+_NONE: frozenset[str] = frozenset()
 _LONGEST_RUN = 3
 #: A word that is cut short (``req``, ``buf``), and what it counts for the whole one.
 _SHORTEST_CUT, _CUT = 3, 0.85
@@ -112,6 +120,18 @@ def told(wanted: Sequence[str], name: Sequence[str], summary: str) -> float:
     return _mean(wanted, [_said(_term(each), said) for each in wanted])
 
 
+def vector_similarity(wanted: Sequence[str], name: Sequence[str]) -> float:
+    """Return from -1 to 1 how near the sums of the vectors of two names' words are."""
+    mine, its = _sum(tuple(wanted)), _sum(tuple(name))
+    return float(mine @ its) if mine is not None and its is not None else 0.0
+
+
+def are_opposed(wanted: Sequence[str], name: Sequence[str]) -> bool:
+    """Return whether one name has the opposite of a word of the other one, in its place."""
+    mine, its = set(wanted), set(name)
+    return any(not _opposites().get(each, _NONE).isdisjoint(its - mine) for each in mine - its)
+
+
 def may_mean(wanted: Sequence[str], name: Sequence[str]) -> bool:
     """Return whether something in one name is used for something in the other one."""
     meant = _meant(tuple(wanted))
@@ -122,6 +142,28 @@ def may_mean(wanted: Sequence[str], name: Sequence[str]) -> bool:
 def _meant(wanted: tuple[str, ...]) -> frozenset[str]:
     runs = [each for each in _runs(wanted) if each.key not in _LITTLE]
     return frozenset(key for each in runs for key in (each.key, *each.others))
+
+
+@lru_cache(maxsize=20_000)
+def _sum(name: tuple[str, ...]) -> NDArray[np.float32] | None:
+    """Return the unit vector of some words; None where none of them is known."""
+    vectors = word_vectors()
+    numbers = [number for each in name if (number := vectors.number(each)) is not None]
+    if not numbers:
+        return None
+    total = vectors.sum(numbers)
+    length = float(total @ total) ** 0.5
+    return total / length if length > 0 else None
+
+
+@cache
+def _opposites() -> Mapping[str, frozenset[str]]:
+    lines = [line.split() for line in _OPPOSITES.read_text("utf-8").splitlines()]
+    found: defaultdict[str, set[str]] = defaultdict(set)
+    for line in lines:
+        for each in line:
+            found[each] |= set(line) - {each}
+    return {word: frozenset(words) for word, words in found.items()}
 
 
 def is_word(word: str) -> bool:

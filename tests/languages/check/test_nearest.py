@@ -6,7 +6,7 @@ import pytest
 
 from docstow.languages.shared.compounds import parts
 from docstow.languages.shared.findings import advice, nearest, owner_words
-from docstow.languages.shared.meaning import meaning
+from docstow.languages.shared.meaning import are_opposed, meaning
 
 DEQUE = ["append", "appendleft", "clear", "count", "extend", "extendleft", "insert", "pop"]
 DEQUE += ["popleft", "remove", "reverse", "rotate", "maxlen", "index"]
@@ -29,6 +29,13 @@ PATHS = ["exists", "is_dir", "is_file", "iterdir", "mkdir", "parent", "resolve",
 )
 def test_what_is_meant_comes_first(wanted: str, names: list[str], first: str) -> None:
     assert nearest(wanted, names, shaped=False)[0] == first
+
+
+def test_the_opposite_of_a_word_is_not_meant_by_it() -> None:
+    names = ["get_global", "add_global", "add_filter"]
+    assert nearest("set_global", names, shaped=False)[0] == "add_global"
+    assert are_opposed(("set", "global"), ("get", "global"))
+    assert not are_opposed(("get", "set"), ("set", "get"))
 
 
 def test_of_many_names_those_that_may_be_meant_are_found() -> None:

@@ -372,6 +372,38 @@ class Distribution:
     def parse_config_files(self, filenames=None): ...
 """,
     },
+    "isle": {
+        "isle/__init__.py": """
+import sys
+sys.modules.update({"isle.extra": sys})
+
+def land(at: str): ...
+async def sail_there(): ...
+def sail_here(): ...
+def book(room: int, *, guest: str, nights: int = 1, on_leave=print): ...
+
+class Chart:
+    def __init__(self):
+        self._kept = {}
+    def __getattr__(self, name):
+        if name in self._kept:
+            return self._kept[name]
+        raise AttributeError(name)
+    def mark(self) -> "Chart":
+        return self
+
+class Desk:
+    def __getattr__(self, name):
+        return self._handlers[name]
+    def ring(self): ...
+""",
+        "isle/cove/__init__.py": """
+import lazy_loader as _lazy
+__getattr__, __dir__, __all__ = _lazy.attach_stub(__name__, __file__)
+""",
+        "isle/cove/__init__.pyi": "from ._shore import sand as sand\n",
+        "isle/cove/_shore.py": "def sand(): ...\n",
+    },
     "reef": {
         "reef/__init__.py": """
 class Query:
@@ -461,6 +493,12 @@ def verify(opened: Runtime) -> Verify:
         ("import delta\ndelta.Stream().shove()", "Stream.shove", None),
         ("from delta import Sessions", "delta.Sessions", None),
         ("import delta\nclass C(delta.Client):\n    x = 1\nC(makers=1)", "C(makers=)", "maker"),
+        ("import isle\nisle.landing('a')", "isle.landing", "land"),
+        ("from isle.cove import pebbles", "isle.cove.pebbles", None),
+        ("import isle\nisle.Chart().mark().marker_up()", "Chart.marker_up", None),
+        ("import isle\nisle.book(1, lodger='a')", "book(lodger=)", "guest"),
+        ("import isle\nisle.book(1, guest='a', days=2)", "book(days=)", "nights"),
+        ("import isle\nasync def f():\n    await isle.sail()", "isle.sail", "sail_there"),
         (
             "import delta\napp = delta.App()\n@app.task(n=1)\ndef add(): ...\nadd.enqueue()",
             "add.enqueue",
@@ -480,7 +518,7 @@ def test_what_is_wrong_is_found_with_its_place_and_owner(
     line = f"import harbour\n{code}".split("\n")[found["line"] - 1]
     word = name.removesuffix("=)").split("(")[-1].split(".")[-1]
     is_call = name.endswith(")")
-    starts = ("harbour", "atoll", "C(") if is_call else (word, "from ")
+    starts = ("harbour", "atoll", "isle", "C(") if is_call else (word, "from ")
     assert line[found["column"] - 1 :].startswith(starts), found
 
 
@@ -517,6 +555,8 @@ def test_what_is_wrong_is_found_with_its_place_and_owner(
         "import delta\napp = delta.App()\n@app.task(n=1)\ndef add(): ...\nadd.push()",
         "import delta\nclass C(delta.Client):\n    def __init__(self, a): ...\nC(a=1)",
         "from delta import Session\nSession().put(1)",
+        "import isle\nisle.Chart().mark().title\nisle.Desk().open_up()",
+        "from isle.cove import sand",
         FILLED,
         *(pytest.param(code, id=cause) for cause, code in TAKEN_FOR_OTHERS.items()),
     ],

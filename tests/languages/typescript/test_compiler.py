@@ -187,7 +187,20 @@ def test_errors_of_types_in_general_are_not_told(
         ('import { Z_NONE } from "node:zlib";\nimport { mapp } from "rxjs";', ["mapp"]),
         (AXIOS + 'axios.get("/x", { timeoutt: 1 });', ["timeoutt"]),
         ('let axios = require("axios");\nif (!axios.get) axios = { more: 1 };\naxios.more;', []),
-        ('const fs = require("fs");\nfs.notInTheTypes;', []),
+        ('const fs = require("fs");\nfs.notInTheTypes;', ["notInTheTypes"]),
+        ('const util = require("util");\nutil.isArray([]); process.browser;', []),
+        ("process.type; process.types;", ["types"]),
+        (AXIOS + "axios.get('/').then((response) => response.dta.x);", ["dta"]),
+        (AXIOS + "axios.get('/').then((res) => res.session);", []),
+        (AXIOS + "async function f() { const { dta } = await axios.get('/'); return dta; }",
+         ["dta"]),
+        (AXIOS + "let made;\nfunction f() { made = axios.create(); }\n"
+         "function g() { f(); return made.gett; }", []),
+        (AXIOS + "try { f(); } catch (e) { if (e instanceof axios.AxiosErr) g(); }",
+         ["AxiosErr"]),
+        ('/** @type {import("axios").AxiosRequestConfig} */\nconst c = { timeoutt: 1 };',
+         ["timeoutt"]),
+        ("/** @typedef {{ a: number }} Own */\n/** @type {Own} */\nconst c = { a: 1, b: 1 };", []),
         ("const f = (a) => { const b = structuredClone.call(0, a); b.any; };", []),
         ("const f = () => more() && !process.defaultApp;\nprocess.defaultApps;", ["defaultApps"]),
         ('const http = require("http");\nhttp.Agent.defaultMaxSockets;', []),
@@ -233,6 +246,28 @@ def test_a_key_that_no_overload_takes_is_found(node_judge: Callable[..., Verdict
     (found,) = [each for each in node_judge(code).findings if each.status == "unknown"]
     assert (found.line, found.name, found.suggestions[0]) == (4, "made.retries", "retriesLeft")
     assert code.split("\n")[3][found.column - 1 :].startswith("retries")
+
+
+@pytest.mark.parametrize(
+    ("own", "code", "first"),
+    [
+        # What is passed, what is done with the result, what a key is given, and what is missing.
+        ("{ addPage(o?: object): void; switchToPage(n: number): void }",
+         "own.setPage(2);", "switchToPage"),
+        ("{ nextPage(): void; getCanNextPage(): boolean }",
+         "if (own.hasNextPage()) console.log(1);", "getCanNextPage"),
+        ("{ matches: string[]; score: number; item: { title: string } }",
+         "own.document.title;", "item"),
+        ("(o: { size?: number; colour: string; kind?: number }) => void",
+         'own({ zzz: "red" });', "colour"),
+    ],
+)  # fmt: skip
+def test_what_fits_the_place_of_a_name_is_suggested_first(
+    node_judge: Callable[..., Verdict], own: str, code: str, first: str
+) -> None:
+    findings = node_judge(f"declare const own: {own};\n{code}").findings
+    (found,) = [each for each in findings if each.status == "unknown"]
+    assert found.suggestions[0] == first
 
 
 BASE = 'import { Base, isOwn, Other, given } from "./own";\n'

@@ -46,7 +46,7 @@ from docstow.languages.typescript.check.syntax import (
 )
 from docstow.languages.typescript.compiler_release import ENGINE
 from docstow.languages.typescript.files import name_types, split_specifier
-from docstow.languages.typescript.former_node_names import FORMER_NAMES
+from docstow.languages.typescript.former_node_names import FORMER_NAMES, PROCESS_NAMES
 from docstow.languages.typescript.unresolved import Unresolved, lacks_base
 
 if TYPE_CHECKING:
@@ -125,8 +125,7 @@ _IMPORTS = frozenset({"2305", "2614", "2724"})
 _NODE, _WHOLE_MODULE = "@types/node", "typeof import("
 _NODE_MODULE = re.compile(r"typeof (?:import\(|(?!globalThis)[a-z]\w*$)")
 #: The first version whose types tell all that later ones have in the modules of before.
-_LEAST_NODE = 20
-#: What others add to, where Node does not run alone.
+_LEAST_NODE = 22
 _PROCESS = "Process"
 #: Packages to whose requests, contexts and sockets others add functions, and Node itself.
 _WITH_MIDDLEWARE = frozenset(
@@ -762,7 +761,7 @@ def _may_node_have(owner: str, member: str, home: _Home) -> bool:
     Of its modules the types of today tell what there is; its classes are often added to.
     """
     if not owner.startswith("typeof "):
-        return owner == _PROCESS
+        return owner == _PROCESS and member in PROCESS_NAMES
     major = home.version.partition(".")[0]
     is_of_today = major.isdecimal() and int(major) >= _LEAST_NODE
     return _NODE_MODULE.match(owner) is None or not is_of_today or member in FORMER_NAMES

@@ -1,6 +1,7 @@
-"""Names that Node's own modules had in earlier versions, and that code of those days still has.
+"""Names that Node's own types do not tell, and that code for it may have.
 
-They are from the list of deprecations in Node's documentation, those at the end of life.
+Those that its modules had in earlier versions are from the list of deprecations in its
+documentation, those at the end of life.
 """
 
 from __future__ import annotations
@@ -25,5 +26,14 @@ FORMER_NAMES = frozenset(
         *("getWindowSize", "resolveObject", "unescapeBuffer", "runInDebugContext"),
         *("createScript", "currentId", "triggerId", "usingDomains", "installGlobalHandlers"),
         *("getHashes", "setupMaster", "isMaster", "codes", "_extend"),
+    }
+)
+
+#: What others add to ``process``: Electron, by its documentation, and those who pack programs.
+PROCESS_NAMES = frozenset(
+    {
+        *("type", "resourcesPath", "defaultApp", "isMainFrame", "mas", "sandboxed", "contextId"),
+        *("contextIsolated", "parentPort", "windowsStore", "noAsar", "browser", "pkg", "isBun"),
+        *("binding", "assert"),
     }
 )

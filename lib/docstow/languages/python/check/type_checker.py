@@ -355,9 +355,11 @@ class _Judge:
             and all(is_closed(each, name, called=called) for each in bases)
         )
         if claim.node in self._agreed and called and not is_certain:
+            # Of what is typed no more is called than its types tell.
+            is_typed = bool(bases) and all(self._owners.is_typed(each.path) for each in bases)
             surfaces = (each.package.surface for each in bases)
             is_set = any(isinstance(e, PythonSurface) and e.may_set(name) for e in surfaces)
-            is_certain = classes.openness(kind, name) <= Openness.FEW and not is_set
+            is_certain = classes.openness(kind, name) <= Openness.FEW and (is_typed or not is_set)
         if not is_certain or name.startswith("_") or _MIXED in title.lower():
             return None
         if self._is_in_text(name) or self._is_building(kind) or name in classes.member_names(kind):
@@ -522,7 +524,8 @@ class _Judge:
             # What makes a class may make its constructor, too.
             is_class = symbol is not None and symbol.kind == "class"
             return not is_class and self._is_typed(claim.node, package)
-        return wrong
+        # Of a proxy of many functions the types tell more than what is written.
+        return wrong or (claim.node in self._agreed and self._is_stubbed(symbol, package))
 
     def _is_building(self, kind: PackageType | LocalType) -> bool:
         """Return whether a class extends Python's own building of packages."""
@@ -575,6 +578,11 @@ class _Judge:
         if package.name == "python":
             return True
         return any(self._owners.is_typed(each) for each in package.surface.modules()[:1])
+
+    def _is_stubbed(self, symbol: Symbol | None, package: Installed | None) -> bool:
+        """Return whether a package has a function in a stub of its own alone."""
+        is_stub = symbol is not None and symbol.kind == "function" and symbol.file.endswith(".pyi")
+        return is_stub and package is not None and package.name != STANDARD
 
     def _is_local_class(self, node: ast.Call) -> bool:
         """Return whether a class of the code is called, or what a method of it gets as ``cls``.

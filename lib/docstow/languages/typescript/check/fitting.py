@@ -212,7 +212,7 @@ def _kind(shown: str) -> str:
         return "array"
     if plain.startswith("Promise<"):
         return "Promise"
-    if plain.startswith(("{", "Record<", "Partial<")):
+    if plain == "object" or plain.startswith(("{", "Record<", "Partial<")):
         return "object"
     if plain == "RegExp":
         return plain

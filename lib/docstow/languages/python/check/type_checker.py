@@ -401,7 +401,11 @@ class _Judge:
         if isinstance(surface, PythonSurface):
             is_typed = self._owners.is_typed(claim.module)
             is_told = is_told and not surface.mentions(claim.name)
-            is_told = is_told and (is_typed or not surface.has_to_give(claim.name, to_module=True))
+            # Of Python's own modules no more is seen than stubs tell.
+            is_hidden = package.name == STANDARD or claim.name.startswith("_")
+            is_told = is_told and (
+                is_typed or (not is_hidden and not surface.has_to_give(claim.name, to_module=True))
+            )
         is_slip = openness is Openness.FEW and best_likeness(claim.name, near) >= 80
         if answer.status != "unknown" and not is_told and not is_slip:
             return self._report(claim.node, claim.name, path, "not_checked", package=package)

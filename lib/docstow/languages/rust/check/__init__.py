@@ -187,7 +187,7 @@ class _Checker:
             variables = variables.new_child()
         elif node.type == "call_expression":
             self._calls.call(node, variables)
-        elif node.type == "struct_expression":
+        elif node.type in {"struct_expression", "struct_pattern"}:
             self._calls.literal(node)
         elif node.type == "field_expression":
             self._calls.field(node, variables)

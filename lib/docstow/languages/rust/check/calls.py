@@ -20,6 +20,8 @@ from docstow.languages.shared.likeness import name_similarity
 if TYPE_CHECKING:
     from tree_sitter import Node
 
+#: What names a field.
+_LABELS = frozenset({"field_identifier", "shorthand_field_identifier", "identifier"})
 #: Names that come near one, among which are methods.
 _MOST_LOOKED = 9
 
@@ -187,8 +189,13 @@ class Calls:
         return any(each is None or each.takes_self for each in parsed)
 
     def literal(self, node: Node) -> None:
-        """Check the fields of ``Type { field: value }``, where all of the type's are public."""
-        name, body = node.child_by_field_name("name"), node.child_by_field_name("body")
+        """Check the fields of ``Type { field: value }``, where all of the type's are public.
+
+        Args:
+            node: a literal, or a pattern.
+        """
+        name = node.child_by_field_name("name") or node.child_by_field_name("type")
+        body = node if node.type == "struct_pattern" else node.child_by_field_name("body")
         if name is None or segments(name) is None or body is None or node.has_error:
             return
         absolute = self._resolver.resolve_node(name)
@@ -204,7 +211,7 @@ class Calls:
             label = each.child_by_field_name("field") or each.child_by_field_name("name")
             if each.type == "shorthand_field_initializer":
                 label = each.named_children[-1]
-            if label is None or label.type not in {"field_identifier", "identifier"}:
+            if label is None or label.type not in _LABELS or label == name:
                 continue
             field = name_of(label)
             whole = f"{owner.path}::{field}"

@@ -110,7 +110,9 @@ class Scope:
             (target,) = found
             if target == (first, first):
                 # ``use log::log`` may mean the crate or its item of that name.
-                return path if len(path) > 1 and first in self.values else None
+                if first not in self.values:
+                    return None
+                return path if len(path) > 1 else target
             if target[0] == first or target[:1] == ("",):
                 return (*(target[1:] if target[0] == "" else target), *path[1:])
             path = (*target, *path[1:])
@@ -128,7 +130,7 @@ def read_scope(root: Node) -> Scope:
             continue
         if node.type == "extern_crate_declaration":
             _add_extern(found, node)
-        elif node.type in _DECLARED:
+        elif node.type in _DECLARED and not _is_method(node):
             name = node.child_by_field_name("name")
             found.declared.add(text_of(name) if name is not None else text_of(node))
         elif node.type == "type_identifier":
@@ -144,6 +146,13 @@ def read_scope(root: Node) -> Scope:
             continue
         pending += reversed(node.named_children)
     return found
+
+
+def _is_method(node: Node) -> bool:
+    """Return whether a function has its name in a type or trait alone."""
+    above = node.parent.parent if node.parent is not None else None
+    is_function = node.type in {"function_item", "function_signature_item"}
+    return is_function and above is not None and above.type in {"impl_item", "trait_item"}
 
 
 def _add_extern(found: Scope, node: Node) -> None:

@@ -13,7 +13,7 @@ from docstow.languages.rust.check.expressions import SCOPES, Expressions
 from docstow.languages.rust.check.fitting import called_at
 from docstow.languages.rust.check.own_items import OwnItems
 from docstow.languages.rust.check.paths import MISSPELT, NOT_CHECKED, Answer, Paths
-from docstow.languages.rust.check.patterns import bind, bind_closure, bind_let
+from docstow.languages.rust.check.patterns import bind, bind_let
 from docstow.languages.rust.check.report import Report
 from docstow.languages.rust.check.resolver import Resolver
 from docstow.languages.rust.check.scope import (
@@ -129,7 +129,7 @@ class _Checker:
         self._scope = scope
         self._paths = Paths(crates)
         self._resolver = Resolver(scope, self._paths)
-        self._expressions = Expressions(self._resolver, self._paths, own, bind_closure)
+        self._expressions = Expressions(self._resolver, self._paths, own, bind)
         self._calls = Calls(self._resolver, self._expressions, self._paths, self.report)
         self._kept: list[Tree] = []  # nodes are told apart by their places in memory
 

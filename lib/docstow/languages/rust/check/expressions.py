@@ -115,7 +115,7 @@ class Expressions:
         resolver: resolves its names.
         paths: looks up its paths.
         own: the items that it declares.
-        bind_closure: binds the parameters of a closure.
+        bind: binds the names that a closure, an arm or a condition brings in.
     """
 
     def __init__(
@@ -123,12 +123,12 @@ class Expressions:
         resolver: Resolver,
         paths: Paths,
         own: OwnItems,
-        bind_closure: Callable[[Node, Variables, Expressions], None],
+        bind: Callable[[Node, Variables, Expressions], None],
     ) -> None:
         self._resolver = resolver
         self._paths = paths
         self._own = own
-        self._bind_closure = bind_closure
+        self._bind = bind
         self._documented = Documented(paths.crates)
         self._types: dict[int, Type | None] = {}
         self._closures = 0
@@ -300,9 +300,16 @@ class Expressions:
         return self._documented.constant(found[0])
 
     def _branched(self, node: Node, variables: Variables) -> Type | None:
-        """Return the type of a block or of branches that have no variables of their own."""
-        ends = [_last_expression(each) for each in _branches(node)]
-        known = [self.type_of(each, variables) for each in ends if each is not None]
+        """Return the type of a block or of branches, by what stands in them alone."""
+        known: list[Type | None] = []
+        for branch, binding in _branches(node):
+            end = _last_expression(branch)
+            if end is None:
+                continue
+            inner: Variables = ChainMap({}, variables) if binding else variables
+            for each in binding:
+                self._bind(each, inner, self)
+            known.append(self.type_of(end, inner))
         first = next((each for each in known if each is not None), None)
         return first if all(each in {None, first} for each in known) else None
 
@@ -578,7 +585,7 @@ class Expressions:
         inner: Variables = ChainMap({}, variables)
         self._closures += 1
         try:
-            self._bind_closure(closure, inner, self)
+            self._bind(closure, inner, self)
             return self.type_of(body, inner)
         finally:
             self._closures -= 1
@@ -610,24 +617,28 @@ class Expressions:
         return found if own or not self._resolver.may_bring(name) else None
 
 
-def _branches(node: Node) -> Iterator[Node]:
-    """Yield what an expression of blocks may have as its value, nested blocks opened."""
-    pending = [node]
+def _branches(node: Node) -> Iterator[tuple[Node, tuple[Node, ...]]]:
+    """Yield what an expression of blocks may have as its value, nested blocks opened.
+
+    With each come the arms and conditions whose patterns bring names into it.
+    """
+    pending: list[tuple[Node, tuple[Node, ...]]] = [(node, ())]
     while pending:
-        each = pending.pop()
+        each, binding = pending.pop()
         match each.type:
             case "if_expression":
-                parts = (each.child_by_field_name(e) for e in ("consequence", "alternative"))
-                pending += [part for part in parts if part is not None]
+                then, other = (each.child_by_field_name(e) for e in ("consequence", "alternative"))
+                pending += [(then, (*binding, each))] if then is not None else []
+                pending += [(other, binding)] if other is not None else []
             case "match_expression":
                 body = each.child_by_field_name("body")
-                arms = body.named_children if body is not None else []
-                values = (arm.child_by_field_name("value") for arm in arms)
-                pending += [value for value in values if value is not None]
+                for arm in body.named_children if body is not None else []:
+                    value = arm.child_by_field_name("value")
+                    pending += [(value, (*binding, arm))] if value is not None else []
             case "else_clause" | "unsafe_block":
-                pending += each.named_children[-1:]
+                pending += [(inner, binding) for inner in each.named_children[-1:]]
             case _:
-                yield each
+                yield each, binding
 
 
 def _last_expression(node: Node) -> Node | None:

@@ -58,6 +58,31 @@ _OPTIONAL = frozenset(
         *("pop_back", "front_mut", "back_mut", "peek", "pop_first", "pop_last"),
     }
 )
+#: Methods that a pointer may have itself.
+_OF_POINTERS = frozenset({"clone", "as_ref", "as_mut", "to_owned", "into_iter", "borrow"})
+_CELL, _LOCK, _RW_LOCK = "std::cell::RefCell", "std::sync::Mutex", "std::sync::RwLock"
+#: What lends what it holds, by the methods that do, with the guard and whether it may fail.
+_LENDING: Mapping[str, Mapping[str, tuple[str, bool]]] = {
+    _CELL: {
+        "borrow": ("std::cell::Ref", False),
+        "borrow_mut": ("std::cell::RefMut", False),
+        "try_borrow": ("std::cell::Ref", True),
+        "try_borrow_mut": ("std::cell::RefMut", True),
+    },
+    _LOCK: dict.fromkeys(("lock", "try_lock"), ("std::sync::MutexGuard", True)),
+    _RW_LOCK: {
+        **dict.fromkeys(("read", "try_read"), ("std::sync::RwLockReadGuard", True)),
+        **dict.fromkeys(("write", "try_write"), ("std::sync::RwLockWriteGuard", True)),
+    },
+}
+_ONCE = frozenset({"std::sync::OnceLock", "std::cell::OnceCell"})
+_THREAD = "std::thread::JoinHandle"
+#: Entries of maps, by the map.
+_ENTRIES = {
+    "std::collections::HashMap": "std::collections::hash_map::Entry",
+    "std::collections::BTreeMap": "std::collections::btree_map::Entry",
+}
+_CELLS = frozenset({*_LENDING, *_ONCE, *_ENTRIES.values(), _THREAD})
 #: What iterators of the library give whose type is their own.
 _ITEMS: Mapping[str, str] = {
     "std::str::Chars": "char",
@@ -118,8 +143,10 @@ def returned(
         closure: returns what the call's closure gives.
         argument: returns the type of the call's only argument.
     """
-    if owner.through:
+    if owner.through and name in _OF_POINTERS and owner.name not in _CELLS:
         return None, False
+    if owner.name in _CELLS:
+        return _of_cell(owner, name, closure)
     if owner.name == OPTION:
         return _of_option(owner, name, closure, argument)
     if owner.name == RESULT:
@@ -130,6 +157,26 @@ def returned(
         return _of_map(owner, name)
     if owner.name in _ELEMENTS:
         return _of_list(owner, name)
+    return None, False
+
+
+def _of_cell(owner: Type, name: str, closure: Evaluated) -> tuple[Type | None, bool]:
+    """Return what is lent by a cell or a lock, put into a map, or given by a thread."""
+    held = owner.args[-1] if owner.args else None
+    if name in _LENDING.get(owner.name, {}):
+        guard, may_fail = _LENDING[owner.name][name]
+        lent = None if held is None else Type(held.name, held.crate, held.args, guard)
+        return (wrapper("Result", lent) if may_fail else lent), True
+    if owner.name in _ENTRIES.values() and name.startswith("or_"):
+        return held, True
+    if owner.name in _ONCE and name in {"get", "get_mut", "take", "into_inner"}:
+        return wrapper("Option", held), True
+    if owner.name in _ONCE and name == "get_or_init":
+        return held if held is not None else closure(), True
+    if owner.name == _THREAD and name == "join":
+        return wrapper("Result", held), True
+    if name in {"into_inner", "get_mut"} and not owner.through:
+        return (held if owner.name == _CELL else wrapper("Result", held)), True
     return None, False
 
 
@@ -216,6 +263,8 @@ def _of_map(owner: Type, name: str) -> tuple[Type | None, bool]:
             return wrapper("Option", value), True
         case "iter" | "iter_mut" | "into_iter" | "drain" | "range":
             return iterator(tuple_of(key, value)), True
+        case "entry":
+            return standard_type(_ENTRIES[owner.name], key, value), True
         case "keys" | "into_keys":
             return iterator(key), True
         case "values" | "values_mut" | "into_values":

@@ -52,6 +52,7 @@ _POINTERS = {
     "RwLockReadGuard": "std::sync::RwLockReadGuard",
     "RwLockWriteGuard": "std::sync::RwLockWriteGuard",
     "LazyLock": "std::sync::LazyLock",
+    "LazyCell": "std::cell::LazyCell",
 }
 _CALLABLE = frozenset({"Fn", "FnMut", "FnOnce", "AsyncFn", "AsyncFnMut", "AsyncFnOnce"})
 _ITERATORS = frozenset({"Iterator", "DoubleEndedIterator", "ExactSizeIterator"})
@@ -179,7 +180,7 @@ class Documented:
             found = there.find(path) if there is not None else ()
             types = [each for each in found if each.kind in TYPES]
             if len(types) == 1:
-                return Type(types[0].path, types[0].names, args)
+                return behind_pointer(Type(types[0].path, types[0].names, args))
             if len(found) == 1 and found[0].kind == "type_alias":
                 return self._behind_alias(found[0], args)
             shown = [each for each in found if each.kind == "re-export"]
@@ -338,6 +339,18 @@ def _behind(held: Sequence[Type | None], through: str) -> Type | None:
     if inner is None or inner.name in {FUTURE, ITERATOR}:
         return None
     return Type(inner.name, inner.crate, inner.args, through)
+
+
+def behind_pointer(kind: Type) -> Type:
+    """Return what a smart pointer or a guard leads to, where that is known; others as they are."""
+    if kind.crate is None or kind.through or not kind.args:
+        return kind
+    targets = kind.crate.derefs(kind.name)
+    if kind.name in _POINTERS.values():
+        inner = kind.args[0]
+    else:
+        inner = _arguments(kind).get(targets[0]) if len(targets) == 1 else None
+    return _behind((inner,), kind.name) or kind
 
 
 def _arguments(owner: Type) -> Mapping[str, Type | None]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from docstow.languages.rust.check import chains
 from docstow.languages.rust.check.crate_items import FUNCTIONS, TYPES, Found
-from docstow.languages.rust.check.documented import Documented
+from docstow.languages.rust.check.documented import Documented, behind_pointer
 from docstow.languages.rust.check.own_items import OwnItems, is_async
 from docstow.languages.rust.check.paths import Paths
 from docstow.languages.rust.check.resolver import Resolver
@@ -48,6 +48,10 @@ _POINTERS: Mapping[Segments, str] = {
     ("std", "boxed", "Box"): "std::boxed::Box",
     ("std", "sync", "LazyLock"): "std::sync::LazyLock",
 }
+#: Methods of iterators that make what their type argument says.
+_MAKING = frozenset({"collect", "sum", "product"})
+#: What runs a closure elsewhere and has its result later.
+_SPAWNING = frozenset({("std", "thread", "spawn")})
 _LITERALS = {
     "string_literal": "str",
     "raw_string_literal": "str",
@@ -148,7 +152,7 @@ class Expressions:
         path = segments(node)
         if path is None:
             return None
-        given = [inside(each) for each in _arguments(node)]
+        given = [inside(each) for each in _arguments(node) if each.type != "lifetime"]
         if path == ("Self",):
             return self_type
         if path in {("Option",), ("Result",)} and not self._resolver.is_defined(path[0]):
@@ -210,7 +214,7 @@ class Expressions:
             items, args = self._paths.look_up(tuple(target.split("::"))).found, ()
         for found in items:
             if found.kind in TYPES and found.path not in _POINTERS.values():
-                return Type(found.path, found.names, args)
+                return behind_pointer(Type(found.path, found.names, args))
             if found.kind == "re-export" and len(items) == 1:
                 return self._documented.at(found.path, found.names, args)
         return None
@@ -367,6 +371,8 @@ class Expressions:
         absolute = self._resolver.resolve_node(function)
         if absolute is None:
             return None
+        if absolute in _SPAWNING:
+            return standard_type("std::thread::JoinHandle", self._closure_result(node, variables))
         found = [each for each in self._paths.look_up(absolute).found if each.kind in FUNCTIONS]
         if not found and absolute[-1] in _CONSTRUCTORS and len(absolute) > 1:
             owner = self.type_at(absolute[:-1])
@@ -410,7 +416,7 @@ class Expressions:
             held = _values(node)
             return self.type_of(held[0], variables) if len(held) == 1 else None
 
-        if name == "parse" or (name == "collect" and chains.is_iterator(owner)):
+        if name == "parse" or (name in _MAKING and chains.is_iterator(owner)):
             return self._made(owner, name, node)
         if name in {"get", "get_mut"} and owner.name in _LISTS:
             held = _values(node)

@@ -75,14 +75,16 @@ _LENDING: Mapping[str, Mapping[str, tuple[str, bool]]] = {
         **dict.fromkeys(("write", "try_write"), ("std::sync::RwLockWriteGuard", True)),
     },
 }
+#: What is made of the very value that it holds.
+HOLDING = frozenset({_CELL, _LOCK, _RW_LOCK})
 _ONCE = frozenset({"std::sync::OnceLock", "std::cell::OnceCell"})
-_THREAD = "std::thread::JoinHandle"
+THREAD = "std::thread::JoinHandle"
 #: Entries of maps, by the map.
 _ENTRIES = {
     "std::collections::HashMap": "std::collections::hash_map::Entry",
     "std::collections::BTreeMap": "std::collections::btree_map::Entry",
 }
-_CELLS = frozenset({*_LENDING, *_ONCE, *_ENTRIES.values(), _THREAD})
+_CELLS = frozenset({*_LENDING, *_ONCE, *_ENTRIES.values(), THREAD})
 #: What iterators of the library give whose type is their own.
 _ITEMS: Mapping[str, str] = {
     "std::str::Chars": "char",
@@ -173,7 +175,7 @@ def _of_cell(owner: Type, name: str, closure: Evaluated) -> tuple[Type | None, b
         return wrapper("Option", held), True
     if owner.name in _ONCE and name == "get_or_init":
         return held if held is not None else closure(), True
-    if owner.name == _THREAD and name == "join":
+    if owner.name == THREAD and name == "join":
         return wrapper("Result", held), True
     if name in {"into_inner", "get_mut"} and not owner.through:
         return (held if owner.name == _CELL else wrapper("Result", held)), True

@@ -70,10 +70,16 @@ class _Place:
     names: CrateNames
     owner: str = ""
     receiver: Type | None = None
-    bound: Mapping[str, Type | None] = field(default_factory=dict)
+    bound: dict[str, Type | None] = field(default_factory=dict)
     mentions: Mapping[str, str] = field(default_factory=dict)
     makes: bool = False
     lends: bool = False
+    params: tuple[str, ...] = ()
+
+    def own(self) -> Type:
+        """Return the type that the declaration belongs to, with what is bound of its parameters."""
+        args = tuple(self.bound.get(each) for each in self.params)
+        return behind_pointer(Type(self.owner, self.names, args if any(args) else ()))
 
 
 class Documented:
@@ -89,7 +95,11 @@ class Documented:
         self._aliases = 0
 
     def returned(
-        self, found: Found, receiver: Type | None = None, given: Sequence[Type | None] = ()
+        self,
+        found: Found,
+        receiver: Type | None = None,
+        given: Sequence[Type | None] = (),
+        passed: Sequence[Type | None] = (),
     ) -> Type | None:
         """Return the type that a call has, if that is certain.
 
@@ -97,13 +107,18 @@ class Documented:
             found: a function or method.
             receiver: the type of the value that the method is called on.
             given: the type arguments of the call.
+            passed: the types of what is passed, which tell those that stand for a parameter's.
         """
         if found.kind not in {"function", "method"}:
             return None
         signature = parse_signature(found.signature)
         if signature is None or signature.output == UNIT:
             return None
-        output = self._resolved(signature.output, self._place(found, signature, receiver, given), 0)
+        place = self._place(found, signature, receiver, given)
+        for wanted, kind in zip(signature.inputs, passed, strict=False):
+            if wanted.kind == Kind.PATH and wanted.name in place.params and kind is not None:
+                place.bound.setdefault(wanted.name, kind)
+        output = self._resolved(signature.output, place, 0)
         return Type(FUTURE, None, (output,)) if signature.is_async else output
 
     def field(self, found: Found, owner: Type) -> Type | None:
@@ -228,6 +243,7 @@ class Documented:
             names.mentions(found.path),
             makes=not signature.takes_self,
             lends=signature.lends,
+            params=_params_of(owner, names),
         )
 
     def _resolved(self, node: Node, place: _Place, depth: int) -> Type | None:
@@ -277,7 +293,7 @@ class Documented:
         if name == "Self":
             if place.receiver is not None and not place.receiver.through:
                 return place.receiver
-            return Type(place.owner, place.names) if place.owner else None
+            return place.own() if place.owner else None
         return self._by_name(name, held, place)
 
     def _whole(self, name: str, place: _Place, held: tuple[Type | None, ...]) -> Type | None:
@@ -311,7 +327,7 @@ class Documented:
         owner = place.owner
         if owner and name in {owner.rpartition("::")[2], _declared_name(owner, names)}:
             if place.makes:
-                return Type(owner, names, held)
+                return Type(owner, names, held) if any(held) else place.own()
             if place.lends and not names.tells_mentions:  # what it wraps may bear the same name
                 return None
         if not paths and (known := _standard_by_name(name, held, names)) is not None:
@@ -353,16 +369,18 @@ def behind_pointer(kind: Type) -> Type:
     return _behind((inner,), kind.name) or kind
 
 
-def _arguments(owner: Type) -> Mapping[str, Type | None]:
+def _arguments(owner: Type) -> dict[str, Type | None]:
     """Return the type parameters of a type with what they stand for in a value."""
-    params = [
-        name
-        for each in (owner.crate.find(owner.name) if owner.crate is not None else ())
-        if each.kind in TYPES
-        for name in _parameters(each.signature)
-    ]
+    params = _params_of(owner.name, owner.crate)
     args = [*owner.args, *([None] * len(params))]
     return dict(zip(params, args, strict=False))
+
+
+def _params_of(path: str, names: CrateNames | None) -> tuple[str, ...]:
+    """Return the names of a type's parameters, lifetimes left out."""
+    found = names.find(path) if names is not None and path else ()
+    types = (each for each in found if each.kind in TYPES)
+    return tuple(name for each in types for name in _parameters(each.signature))
 
 
 @lru_cache(maxsize=2048)

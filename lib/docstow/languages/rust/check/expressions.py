@@ -371,8 +371,8 @@ class Expressions:
         absolute = self._resolver.resolve_node(function)
         if absolute is None:
             return None
-        if absolute in _SPAWNING:
-            return standard_type("std::thread::JoinHandle", self._closure_result(node, variables))
+        if (held := self._held(absolute, node, variables)) is not None:
+            return held
         found = [each for each in self._paths.look_up(absolute).found if each.kind in FUNCTIONS]
         if not found and absolute[-1] in _CONSTRUCTORS and len(absolute) > 1:
             owner = self.type_at(absolute[:-1])
@@ -380,7 +380,20 @@ class Expressions:
             return owner if has else None
         if len(found) != 1:
             return None
-        return self._documented.returned(found[0], given=self._given(node))
+        passed = self._passed(node, variables)
+        return self._documented.returned(found[0], given=self._given(node), passed=passed)
+
+    def _held(self, path: Segments, node: Node, variables: Variables) -> Type | None:
+        """Return what a function of the library makes that holds what it is given."""
+        owner = "::".join(path[:-1])
+        if path in _SPAWNING:
+            return standard_type(chains.THREAD, self._closure_result(node, variables))
+        is_holding = path[-1] == "new" and owner in chains.HOLDING
+        return standard_type(owner, *self._passed(node, variables)) if is_holding else None
+
+    def _passed(self, node: Node, variables: Variables) -> list[Type | None]:
+        """Return the types of what a call passes."""
+        return [self.type_of(each, variables) for each in _values(node)]
 
     def _own_call(self, path: Segments, variables: Variables) -> Type | None:
         """Return the type of a call of one of the code's own functions."""

@@ -146,7 +146,7 @@ class _Claims:
         whole = next((each for each in ticked if _last(each) == written), ticked[0])
         name = _last(whole)
         owners = [match[1] for each in ticked if (match := _OWNER.match(each)) and each != whole]
-        if self._is_part and any(each in self._scope.declared for each in ticked):
+        if self._is_part and any(map(self._scope.has, ticked)):
             return None
         paths = [f"{each}::{name}" for each in owners] if "::" not in whole else [whole]
         if paths and paths[0].split("::", 1)[0] in LOCAL_ROOTS:
@@ -191,7 +191,7 @@ class _Claims:
             whole = self._scope.expand((name,)) or whole
         elif name in standard_paths():
             whole = (*standard_paths()[name].split("::"),)
-        elif name not in self._scope.declared:
+        elif not self._scope.has(name):
             named = set(self._in_crates(name))
             whole = (*named.pop().split("::"),) if len(named) == 1 else whole
         return f"`{before}{'::'.join(whole)}"

@@ -374,14 +374,19 @@ class Expressions:
         if (held := self._held(absolute, node, variables)) is not None:
             return held
         found = [each for each in self._paths.look_up(absolute).found if each.kind in FUNCTIONS]
-        if not found and absolute[-1] in _CONSTRUCTORS and len(absolute) > 1:
-            owner = self.type_at(absolute[:-1])
-            has = owner is not None and self._has(owner, _CONSTRUCTORS[absolute[-1]])
-            return owner if has else None
+        if not found:
+            return self._constructed(absolute)
         if len(found) != 1:
             return None
         passed = self._passed(node, variables)
         return self._documented.returned(found[0], given=self._given(node), passed=passed)
+
+    def _constructed(self, path: Segments) -> Type | None:
+        """Return the type that a constructor makes which a trait brings."""
+        owner = self.type_at(path[:-1]) if len(path) > 1 else None
+        if owner is None or path[-1] not in _CONSTRUCTORS:
+            return owner if path[-1] == "new" and self._resolver.shows("new") else None
+        return owner if self._has(owner, _CONSTRUCTORS[path[-1]]) else None
 
     def _held(self, path: Segments, node: Node, variables: Variables) -> Type | None:
         """Return what a function of the library makes that holds what it is given."""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from docstow.languages.rust.check.paths import Paths
 from docstow.languages.rust.check.scope import LOCAL_ROOTS, Scope, Segments, segments
+from docstow.languages.rust.check.shown_traits import SHOWN_TRAITS
 from docstow.languages.rust.check.std import KNOWN, PRELUDE_TYPES, PRIMITIVES, STANDARD, std_traits
 
 if TYPE_CHECKING:
@@ -37,6 +38,8 @@ class Resolver:
         self._of_others: set[str] = set()
         #: The methods of the crates' traits that the code imports by name.
         self._methods: dict[str, list[Found]] = {}
+        #: Names that traits bring which crates show as their own.
+        self._shown: set[str] = set()
         #: Whether a trait with unknown members is in scope.
         self._anything = False
 
@@ -52,21 +55,25 @@ class Resolver:
 
     def may_bring(self, name: str) -> bool:
         """Tell whether a trait in scope may bring a name to types that do not have it."""
-        if name in self._scope.declared or not self._has_imports:
+        if self._scope.has(name) or not self._has_imports:
             return True  # the imports that the code needs are left out
         return self._looked and (self._anything or name in self._trait_names)
 
     def is_unknown_trait(self, name: str) -> bool:
         """Tell whether only a trait in scope that nobody has the docs of may bring a name."""
-        is_left_out = name in self._scope.declared or not self._has_imports
+        is_left_out = self._scope.has(name) or not self._has_imports
         return not is_left_out and self._looked and name not in self._trait_names
+
+    def shows(self, name: str) -> bool:
+        """Tell whether a trait brings a name that a crate shows as its own."""
+        return self._looked and name in self._shown
 
     def brought(self, name: str) -> Found | None:
         """Return the method that one imported trait, and no other in scope, brings to its types."""
         if not self.may_bring(name) or not self._has_imports or self._anything:
             return None
         found = self._methods.get(name, [])
-        elsewhere = name in self._scope.declared or name in self._of_others
+        elsewhere = self._scope.has(name) or name in self._of_others
         return found[0] if len(found) == 1 and not elsewhere else None
 
     def brought_methods(self) -> list[Found]:
@@ -204,7 +211,11 @@ class Resolver:
                     methods = [one for one in members if one.kind == "method"]
                     self._methods.setdefault(name, []).extend(methods)
             elif each.kind == "re-export":
-                self._anything |= each.names.may_be_trait(each.path, self._paths.crates)
+                shown = SHOWN_TRAITS.get(each.names.re_exports.get(each.path, ""))
+                self._shown |= shown or frozenset()
+                self._trait_names |= self._shown
+                is_open = shown is None and each.names.may_be_trait(each.path, self._paths.crates)
+                self._anything |= is_open
 
     def _may_be_trait(self, name: str) -> bool:
         """Tell whether an import of which nothing is known may be a trait: no value is of one."""

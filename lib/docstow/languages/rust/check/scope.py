@@ -70,6 +70,7 @@ class Scope:
         imports: paths by the name they have here; several where blocks differ.
         globs: paths whose names are all brought in.
         declared: names that the code defines itself.
+        methods: names of functions that it defines in types and traits alone.
         leaves: every import, in order.
         complete: whether the code has whole items, and not statements alone.
         types: names of types that it uses, those of paths' beginnings among them.
@@ -80,6 +81,7 @@ class Scope:
     imports: dict[str, set[Segments]] = field(default_factory=dict)
     globs: list[Segments] = field(default_factory=list)
     declared: set[str] = field(default_factory=set)
+    methods: set[str] = field(default_factory=set)
     leaves: list[Import] = field(default_factory=list)
     values: set[str] = field(default_factory=set)
     complete: bool = False
@@ -90,6 +92,10 @@ class Scope:
         """Whether the code says where all its types come from: if not, imports are left out."""
         known = self.declared | self.imports.keys() | LOCAL_ROOTS | PRELUDE_NAMES
         return bool(self.globs) or self.types <= known
+
+    def has(self, name: str) -> bool:
+        """Return whether the code defines a name, of a method too."""
+        return name in self.declared or name in self.methods
 
     def expand(self, path: Segments) -> Segments | None:
         """Return a path with its first name replaced by what was imported.
@@ -130,9 +136,10 @@ def read_scope(root: Node) -> Scope:
             continue
         if node.type == "extern_crate_declaration":
             _add_extern(found, node)
-        elif node.type in _DECLARED and not _is_method(node):
-            name = node.child_by_field_name("name")
-            found.declared.add(text_of(name) if name is not None else text_of(node))
+        elif node.type in _DECLARED:
+            name, into = node.child_by_field_name("name"), found.declared
+            into = found.methods if _is_method(node) else into
+            into.add(text_of(name) if name is not None else text_of(node))
         elif node.type == "type_identifier":
             found.types |= {text_of(node)} - {"_"}  # ``Vec<_>`` leaves the type open
         elif node.type == "type_binding":  # ``Iterator<Item = u8>``: the trait has the name

@@ -81,6 +81,44 @@ def test_a_macro_that_bears_its_crates_name_hides_no_path(check: Check) -> None:
     assert [each.name for each in wrong(check(code))] == ["uuid::Uuid::generate_v4"]
 
 
+def test_a_function_that_bears_its_crates_name_is_called(check: Check) -> None:
+    code = "use tempfile::tempfile;\nfn f() { let file = tempfile().unwrap(); file.synch_all(); }"
+    assert [each.name for each in wrong(check(code))] == ["std::fs::File::synch_all"]
+
+
+def test_a_method_that_bears_a_crates_name_hides_no_path(check: Check) -> None:
+    code = "struct X; impl X { fn semver(&self) {} }\nfn f() { semver::Versionn::new(1, 2, 3); }"
+    assert [each.name for each in wrong(check(code))] == ["semver::Versionn::new"]
+
+
+def test_fields_in_patterns_are_looked_for(check: Check) -> None:
+    code = """
+use semver::Version;
+fn f(version: Version) {
+    let Version { major, minors, .. } = version;
+    match version { Version { patch: 0, pres, .. } => {}, Version { build, .. } => {} }
+}
+"""
+    assert [each.name for each in wrong(check(code))] == [
+        "semver::Version::minors",
+        "semver::Version::pres",
+    ]
+
+
+def test_a_lock_of_another_crate_leads_to_what_it_holds(check: Check) -> None:
+    code = """
+use semver::Version;
+use tokio::sync::Mutex;
+async fn f(held: &Mutex<Version>) {
+    held.lock().await.bump();
+    let own = Mutex::new(Version::new(1, 2, 3));
+    own.lock().await.bump();
+    own.lock().await.cmp_precedence(&Version::new(1, 2, 3));
+}
+"""
+    assert [each.line for each in wrong(check(code))] == [5, 7]
+
+
 def test_below_a_re_export_the_other_crate_answers(check: Check) -> None:
     found = check.one("use hyper::header::ACCEPTS;", "hyper::header::ACCEPTS")
     assert (found.status, found.suggestions[0]) == ("unknown", "hyper::header::ACCEPT")

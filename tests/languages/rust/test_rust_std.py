@@ -127,6 +127,32 @@ def test_methods_of_values(crates: StowedCrates, statement: str, name: str | Non
 
 
 @pytest.mark.parametrize(
+    ("given", "body", "name"),
+    [
+        ("", "let m = Mutex::new(String::new()); m.lock().unwrap().pushh('a');", "pushh"),
+        ("m: Arc<Mutex<String>>", "m.lock().unwrap().pushh('a'); m.clone();", "pushh"),
+        ("g: MutexGuard<'_, String>", "g.pushh('a'); g.len();", "pushh"),
+        ("l: RwLock<HashMap<u8, String>>", "l.read().unwrap().get(&1).unwrap().trims();", "trims"),
+        ("c: Rc<RefCell<String>>", "c.borrow_mut().pushh('a'); c.borrow().clone();", "pushh"),
+        ("m: HashMap<u8, String>", "m.entry(1).or_insert_with(String::new).pushh('a');", "pushh"),
+        ("", "spawn(|| String::new()).join().unwrap().pushh('a');", "pushh"),
+        ("r: Result<String, u8>", "let s = match r { Ok(s) => s, Err(_) => return }; s.trims();",
+         "trims"),
+        ("o: Option<String>", "let s = if let Some(s) = o { s } else { return }; s.trims();",
+         "trims"),
+        ("m: Mutex<String>", "m.into_inner().unwrap().trims(); m.lock().unwrap().trim();", "trims"),
+    ],
+)  # fmt: skip
+def test_values_are_followed_into_what_holds_them(
+    crates: StowedCrates, given: str, body: str, name: str
+) -> None:
+    uses = "cell::RefCell, collections::HashMap, rc::Rc, sync::*, thread::spawn"
+    code = f"use std::{{{uses}}};\nfn f({given}) {{ {body} }}"
+    code = code.replace("sync::*", "sync::{Arc, Mutex, MutexGuard, RwLock}")
+    assert [each[0].rpartition("::")[2] for each in find(code, crates)] == [name]
+
+
+@pytest.mark.parametrize(
     "code",
     [
         # A trait that nobody sees may bring a method to any type.

@@ -104,7 +104,7 @@ def _is_there(wanted: str, given: Sequence[str]) -> bool:
     return bool(given) and given[0] in (wanted, wanted.rpartition(".")[2])
 
 
-@pytest.mark.parametrize(("suite", "every"), [("typescript", 4), ("typescript_agents", 12)])
+@pytest.mark.parametrize(("suite", "every"), [("typescript", 4), ("typescript_agents", 8)])
 def test_typescript(node_judge: Callable[..., Verdict], suite: str, every: int) -> None:
     assert alarms(load(suite)[:: max(1, every // 4)], node_judge) == []
     found, first = measured(suite, node_judge, every)

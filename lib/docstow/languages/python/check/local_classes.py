@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Protocol
 
@@ -103,6 +103,8 @@ class LocalClasses:
         self._openness: dict[tuple[int, str], Openness] = {}
         self._bodies: dict[int, dict[str, list[ast.stmt]]] = {}
         self._assignments: dict[int, dict[str, list[tuple[ast.expr, Scope, bool]]]] = {}
+        #: What methods assign to attributes of instances, by class and name.
+        self._assigned: dict[tuple[int, str], ValueType | None] = {}
         self._subclassed = {
             dotted(base.value if isinstance(base, ast.Subscript) else base)
             for node in scopes
@@ -316,6 +318,22 @@ class LocalClasses:
 
     # -- types of its members ------------------------------------------------------------------
 
+    def _of_assignments(
+        self, assigned: Sequence[tuple[ast.expr, Scope, bool]], depth: int
+    ) -> ValueType | None:
+        """Return the type of what methods assign to an attribute."""
+        types = [
+            (
+                self._values.read_annotation(said, scope)
+                if is_annotation
+                else self._values.infer(said, scope, depth + 1),
+                is_annotation,
+            )
+            for said, scope, is_annotation in assigned
+        ]
+        annotated = [each for each, is_annotation in types if is_annotation]
+        return without_none(join(annotated or (each for each, _ in types)))
+
     def attribute(self, own: LocalType, name: str, depth: int) -> ValueType | None:
         """Return the type of an attribute that is no method."""
         # Slots are declared so, and get their values from methods.
@@ -327,17 +345,12 @@ class LocalClasses:
         if statements:
             return self._declared(own, statements[0], depth) if len(statements) == 1 else None
         if assigned := self._instance_assignments(own.node).get(name):
-            types = [
-                (
-                    self._values.read_annotation(said, scope)
-                    if is_annotation
-                    else self._values.infer(said, scope, depth + 1),
-                    is_annotation,
-                )
-                for said, scope, is_annotation in assigned
-            ]
-            annotated = [each for each, is_annotation in types if is_annotation]
-            return without_none(join(annotated or (each for each, _ in types)))
+            key = id(own.node), name
+            if key not in self._assigned:
+                # Attributes that depend on one another are nothing certain.
+                self._assigned[key] = None
+                self._assigned[key] = self._of_assignments(assigned, depth)
+            return self._assigned[key]
         base = self._base_with(own, name)
         if isinstance(base, LocalType):
             return self.attribute(base, name, depth + 1)

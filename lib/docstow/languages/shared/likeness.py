@@ -1,7 +1,8 @@
 """How like a name is to one that does not exist: by letters, by words, as initials, in meaning.
 
 What each counts is fitted to names that users of other libraries guess, over packages of three
-languages (``tests/evaluation/guesses.py``).
+languages (``tests/evaluation/guesses.py``), and then to programs with one wrong name
+(``tests/evaluation/suggestions.py``).
 """
 
 from __future__ import annotations

@@ -460,7 +460,7 @@ class Mismatch:
     Attributes:
         reason: what is wrong.
         given: what the call passes.
-        parameters: of what is called.
+        parameters: of what is called; empty where something else than a keyword is wrong.
         keyword: that no parameter has; empty where something else is wrong.
         missing: parameters that the call needs and does not pass.
     """
@@ -527,7 +527,7 @@ def mismatch(
     missing = _missing(parameters, given)
     if not missing:
         return None
-    return Mismatch(f"needs {', '.join(missing)}", given, tuple(parameters), missing=missing)
+    return Mismatch(f"needs {', '.join(missing)}", given, missing=missing)
 
 
 def mismatch_of_all(

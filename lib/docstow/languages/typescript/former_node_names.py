@@ -19,13 +19,13 @@ FORMER_NAMES = frozenset(
         *("createCipher", "createDecipher", "createCredentials", "Credentials"),
         *("DEFAULT_ENCODING", "fips", "pseudoRandomBytes", "prng", "rng", "createSecurePair"),
         *("parseCertString", "CryptoStream", "SecurePair", "convertNPNProtocols"),
-        *("createClient", "parsers", "OutgoingMessage", "cat"),
+        *("createClient", "parsers", "cat"),
         # assert, buffer, module, repl, stream, timers, tty, url, vm, zlib
-        *("SlowBuffer", "INSPECT_MAX_BYTES", "kMaxLength", "requireRepl", "REPL_MODE_MAGIC"),
-        *("builtinModules", "enroll", "unenroll", "active", "setRawMode", "setWindowSize"),
+        *("SlowBuffer", "INSPECT_MAX_BYTES", "requireRepl", "REPL_MODE_MAGIC"),
+        *("enroll", "unenroll", "active", "setRawMode", "setWindowSize"),
         *("getWindowSize", "resolveObject", "unescapeBuffer", "runInDebugContext"),
         *("createScript", "currentId", "triggerId", "usingDomains", "installGlobalHandlers"),
-        *("getHashes", "setupMaster", "isMaster", "codes", "_extend"),
+        *("setupMaster", "isMaster", "codes", "_extend"),
     }
 )
 

@@ -17,6 +17,7 @@ from docstow.languages.python.check.certainty import (
     is_unheard_of,
     subclass_may_have,
 )
+from docstow.languages.python.check.fitting import Surroundings
 from docstow.languages.python.check.inference import Inference
 from docstow.languages.python.check.parse import Parsed, Scope, collect_scopes, outer_nodes, parse
 from docstow.languages.python.check.passed import call_shape
@@ -71,6 +72,7 @@ class Checked:
         scopes: of the nodes that were visited.
         guarded: lines and columns, from 0, of nodes that are not judged: a guard applies there.
         patched: attributes that the code sets itself.
+        around: what stands around its calls.
     """
 
     verdict: Verdict
@@ -80,6 +82,7 @@ class Checked:
     scopes: Mapping[ast.AST, Scope]
     guarded: Set[tuple[int, int]]
     patched: frozenset[str]
+    around: Surroundings
 
 
 def verify(code: str, resolver: Resolver) -> Verdict:
@@ -111,6 +114,7 @@ class _Checker:
     def __init__(self, code: str, parsed: Parsed, names: Names) -> None:
         tree = parsed.tree
         self._parsed = parsed
+        self._around = Surroundings(tree)
         self._names = names
         self._column = parsed.column
         self._scopes = collect_scopes(tree)
@@ -140,6 +144,7 @@ class _Checker:
             scopes=self._visited,
             guarded=self._guarded_places,
             patched=self._patched,
+            around=self._around,
         )
 
     def verdict(self) -> Verdict:
@@ -228,7 +233,7 @@ class _Checker:
             answer = Answer("not_checked", answer.symbol, package=answer.package)
         is_called = name == f"{answer.looked_in}.{answer.absent}"
         call = self._called.get(id(node)) if is_called else None
-        shape = call_shape(call, self._parsed.tree) if call is not None else None
+        shape = call_shape(call, self._around) if call is not None else None
         answer = self._names.explain(answer, shape)
         package, symbol = answer.package, answer.symbol
         self._findings.append(
@@ -317,7 +322,7 @@ class _Checker:
     def _member(self, node: ast.Attribute, owner: ValueType) -> bool:
         """Check a member of a value; return whether there is anything to report."""
         call = self._called.get(id(node))
-        shape = call_shape(call, self._parsed.tree) if call is not None else None
+        shape = call_shape(call, self._around) if call is not None else None
         result = self._check_member(owner, node.attr, shape)
         if result is not None:
             self._report(node, *result, (node.end_col_offset or 0) - len(node.attr))
@@ -407,7 +412,7 @@ class _Checker:
         if symbol is not None and symbol.parameters is not None:
             overloads = (symbol.parameters,)
         wrong = mismatch_of_all(
-            overloads if parameters is None else [parameters], call_shape(node, self._parsed.tree)
+            overloads if parameters is None else [parameters], call_shape(node, self._around)
         )
         if wrong is not None:
             title = called.node.name
@@ -429,7 +434,7 @@ class _Checker:
         if symbol.kind not in {"function", "method", "class"} or path.startswith("enum."):
             return
         overloads = symbol.overloads if symbol.parameters is None else (symbol.parameters,)
-        wrong = mismatch_of_all(overloads, call_shape(node, self._parsed.tree), unbound=unbound)
+        wrong = mismatch_of_all(overloads, call_shape(node, self._around), unbound=unbound)
         wrong = wrong if overloads else self._keyword_of_nobody(node, path, answer)
         if wrong is not None:
             answer = replace(
@@ -451,7 +456,7 @@ class _Checker:
             return None
         taken = surface.undecorated(path)
         wrong = (
-            mismatch(taken, call_shape(node, self._parsed.tree), unbound=True)
+            mismatch(taken, call_shape(node, self._around), unbound=True)
             if taken is not None
             else None
         )

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -32,17 +32,43 @@ _NUMBERS = frozenset({"int", "float", "bool", "complex"})
 _WORD = re.compile(r"\w+")
 
 
+class Surroundings:
+    """What stands around the calls of a piece of code, read once it is asked for.
+
+    Args:
+        tree: the code.
+    """
+
+    def __init__(self, tree: ast.Module) -> None:
+        self._tree = tree
+
+    @cached_property
+    def functions(self) -> Collection[str]:
+        """The names of the code's own functions."""
+        return {each.name for each in ast.walk(self._tree) if isinstance(each, Function)}
+
+    @cached_property
+    def parents(self) -> Mapping[ast.AST, ast.AST]:
+        """What each call is directly in."""
+        return {
+            inner: each
+            for each in ast.walk(self._tree)
+            for inner in ast.iter_child_nodes(each)
+            if isinstance(inner, ast.Call)
+        }
+
+
 @dataclass(frozen=True, eq=False)
 class CallUse:
     """What a call passes, and what is done with its result.
 
     Attributes:
         node: the call.
-        tree: the code; None where the result is not looked at.
+        around: what is around it; None where that is not looked at.
     """
 
     node: ast.Call
-    tree: ast.Module | None = None
+    around: Surroundings | None = None
 
     def fits(self, symbol: Symbol) -> float:
         """Return from -1 to 1 how a function fits; 0 where nothing tells."""
@@ -67,7 +93,8 @@ class CallUse:
 
     def _fits(self, parameter: Parameter, given: ast.expr | None) -> float:
         kind = kind_of_value(given)
-        if isinstance(given, ast.Name) and given.id in self._functions:
+        functions = self.around.functions if self.around is not None else ()
+        if isinstance(given, ast.Name) and given.id in functions:
             kind = FUNCTION
         taken = set(parameter.kinds)
         if not kind or not taken or kind == NONE:
@@ -75,11 +102,6 @@ class CallUse:
         if kind in taken or (kind == "int" and "float" in taken):
             return _LIKE
         return 0.0 if UNKNOWN in taken else _UNLIKE
-
-    @cached_property
-    def _functions(self) -> Collection[str]:
-        nodes = ast.walk(self.tree) if self.tree is not None else ()
-        return {each.name for each in nodes if isinstance(each, Function)}
 
     def _fits_result(self, symbol: Symbol) -> float:
         if not self._wanted or symbol.kind == "class":
@@ -110,12 +132,8 @@ class CallUse:
     @cached_property
     def _wanted(self) -> str:
         """What its place takes; empty where nothing tells."""
-        node, parent = self.node, None
-        for each in ast.walk(self.tree) if self.tree is not None else ():
-            if any(inner is node for inner in ast.iter_child_nodes(each)):
-                parent = each
-                break
-        match parent:
+        node = self.node
+        match self.around.parents.get(node) if self.around is not None else None:
             case ast.Await():
                 return "awaited"
             case ast.For(iter=inner) | ast.comprehension(iter=inner) if inner is node:

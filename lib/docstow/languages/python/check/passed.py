@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from docstow.languages.python.check.annotations import ValueType
-from docstow.languages.python.check.fitting import CallUse
+from docstow.languages.python.check.fitting import CallUse, Surroundings
 from docstow.languages.shared.lookup import PassedArguments
 
 
@@ -29,17 +29,17 @@ class Passed:
 NOTHING_PASSED = Passed(PassedArguments(0))
 
 
-def call_shape(node: ast.Call, tree: ast.Module | None = None) -> PassedArguments:
+def call_shape(node: ast.Call, around: Surroundings | None = None) -> PassedArguments:
     """Return the number and names of the arguments of a call, and what tells what fits it.
 
     Args:
         node: the call.
-        tree: the code around it, where what is done with the result counts, too.
+        around: what is around it, where what is done with the result counts, too.
     """
     return PassedArguments(
         positional=sum(not isinstance(each, ast.Starred) for each in node.args),
         keywords=tuple(each.arg for each in node.keywords if each.arg is not None),
         open_positional=any(isinstance(each, ast.Starred) for each in node.args),
         open_keywords=any(each.arg is None for each in node.keywords),
-        use=CallUse(node, tree),
+        use=CallUse(node, around),
     )

@@ -397,17 +397,8 @@ class _Judge:
             return None
         openness = package.surface.openness(claim.module, claim.name)
         near = self._names.suggest(package, claim.module, claim.name, "module")
-        surface, is_told = package.surface, claim.node in self._agreed
-        if isinstance(surface, PythonSurface):
-            is_typed = self._owners.is_typed(claim.module)
-            is_told = is_told and not surface.mentions(claim.name)
-            # Of Python's own modules no more is seen than stubs tell.
-            is_hidden = package.name == STANDARD or claim.name.startswith("_")
-            is_told = is_told and (
-                is_typed or (not is_hidden and not surface.has_to_give(claim.name, to_module=True))
-            )
         is_slip = openness is Openness.FEW and best_likeness(claim.name, near) >= 80
-        if answer.status != "unknown" and not is_told and not is_slip:
+        if answer.status != "unknown" and not is_slip and not self._is_missed(claim, package):
             return self._report(claim.node, claim.name, path, "not_checked", package=package)
         return self._report(
             claim.node,
@@ -419,6 +410,18 @@ class _Judge:
             package=package,
             path=claim.module,
         )
+
+    def _is_missed(self, claim: ModuleClaim, package: Installed) -> bool:
+        """Return whether several type checkers miss a name of a module that nothing gives it."""
+        surface = package.surface
+        if claim.node not in self._agreed or not isinstance(surface, PythonSurface):
+            return False
+        is_typed = self._owners.is_typed(claim.module)
+        # Of Python's own modules no more is seen than stubs tell.
+        is_hidden = package.name == STANDARD or claim.name.startswith("_")
+        if (is_hidden and not is_typed) or surface.mentions(claim.name):
+            return False
+        return is_typed or not surface.has_to_give(claim.name, to_module=True)
 
     def _import(self, claim: ImportClaim) -> Finding | None:
         """Return that a package has no such module, where it is one that has modules."""
@@ -450,8 +453,8 @@ class _Judge:
     def _call_of(self, node: ast.Attribute) -> PassedArguments | None:
         """Return what a member is called with; None where it is not called."""
         calls = (each for each in self._own.scopes if isinstance(each, ast.Call))
-        tree = self._own.parsed.tree
-        return next((call_shape(each, tree) for each in calls if each.func is node), None)
+        around = self._own.around
+        return next((call_shape(each, around) for each in calls if each.func is node), None)
 
     # -- arguments ---------------------------------------------------------------------------
 
@@ -501,7 +504,7 @@ class _Judge:
         parameters = [
             known.get(each, Parameter(each, "keyword_only", required=False)) for each in taken
         ]
-        given = call_shape(node, self._own.parsed.tree)
+        given = call_shape(node, self._own.around)
         return suggest_parameters(keyword, parameters, given, title)
 
     def _is_refused(

@@ -76,8 +76,11 @@ def _kinds(node: ast.expr) -> Iterator[str]:
         case ast.Subscript(value=owner, slice=inner):
             yield from _kinds_of_generic(dotted(owner).rpartition(".")[2], inner)
         case _:
-            name = dotted(node).rpartition(".")[2]
-            yield from _WIDER.get(name) or (name if name in _PLAIN else _NAMED.get(name, UNKNOWN),)
+            yield from _kinds_of_name(dotted(node).rpartition(".")[2])
+
+
+def _kinds_of_name(name: str) -> tuple[str, ...]:
+    return _WIDER.get(name) or (name if name in _PLAIN else _NAMED.get(name, UNKNOWN),)
 
 
 def _kinds_of_generic(name: str, inner: ast.expr) -> Iterator[str]:
@@ -93,4 +96,4 @@ def _kinds_of_generic(name: str, inner: ast.expr) -> Iterator[str]:
         for each in parts:
             yield kind_of_value(each)
     else:
-        yield from _kinds(ast.Name(name))
+        yield from _kinds_of_name(name)

@@ -188,7 +188,7 @@ class _Checker:
         elif node.type == "call_expression":
             self._calls.call(node, variables)
         elif node.type in {"struct_expression", "struct_pattern"}:
-            self._calls.literal(node)
+            self._calls.fields(node)
         elif node.type == "field_expression":
             self._calls.field(node, variables)
         bind(node, variables, self._expressions)

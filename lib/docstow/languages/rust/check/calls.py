@@ -188,7 +188,7 @@ class Calls:
         parsed = [parse_signature(each.signature) for each in found if each.kind == "method"]
         return any(each is None or each.takes_self for each in parsed)
 
-    def literal(self, node: Node) -> None:
+    def fields(self, node: Node) -> None:
         """Check the fields of ``Type { field: value }``, where all of the type's are public.
 
         Args:

@@ -177,7 +177,8 @@ def _of_cell(owner: Type, name: str, closure: Evaluated) -> tuple[Type | None, b
         return held if held is not None else closure(), True
     if owner.name == THREAD and name == "join":
         return wrapper("Result", held), True
-    if name in {"into_inner", "get_mut"} and not owner.through:
+    is_opened = owner.name in _LENDING and name in {"into_inner", "get_mut"}
+    if is_opened and not owner.through:
         return (held if owner.name == _CELL else wrapper("Result", held)), True
     return None, False
 

@@ -115,7 +115,9 @@ class Documented:
         if signature is None or signature.output == UNIT:
             return None
         place = self._place(found, signature, receiver, given)
-        for wanted, kind in zip(signature.inputs, passed, strict=False):
+        # Called by its path a method gets its receiver first.
+        told = passed if not signature.takes_self else ()
+        for wanted, kind in zip(signature.inputs, told, strict=False):
             if wanted.kind == Kind.PATH and wanted.name in place.params and kind is not None:
                 place.bound.setdefault(wanted.name, kind)
         output = self._resolved(signature.output, place, 0)

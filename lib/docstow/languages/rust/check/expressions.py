@@ -51,7 +51,7 @@ _POINTERS: Mapping[Segments, str] = {
 #: Methods of iterators that make what their type argument says.
 _MAKING = frozenset({"collect", "sum", "product"})
 #: What runs a closure elsewhere and has its result later.
-_SPAWNING = frozenset({("std", "thread", "spawn")})
+_SPAWN = ("std", "thread", "spawn")
 _LITERALS = {
     "string_literal": "str",
     "raw_string_literal": "str",
@@ -391,7 +391,7 @@ class Expressions:
     def _held(self, path: Segments, node: Node, variables: Variables) -> Type | None:
         """Return what a function of the library makes that holds what it is given."""
         owner = "::".join(path[:-1])
-        if path in _SPAWNING:
+        if path == _SPAWN:
             return standard_type(chains.THREAD, self._closure_result(node, variables))
         is_holding = path[-1] == "new" and owner in chains.HOLDING
         return standard_type(owner, *self._passed(node, variables)) if is_holding else None

@@ -6,7 +6,7 @@ A name that one scope declares twice stands for nothing certain.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -305,22 +305,24 @@ class Scope:
         outer = self.tree.parent(node)
         while outer is not None and outer.type.endswith("_pattern"):
             outer = self.tree.parent(outer)
-        if outer is not None and outer.type == "variable_declarator" and child(outer, "value"):
+        if outer is not None and outer.type == "variable_declarator":
             value = child(outer, "value")
             return [value] if value is not None else []
-        if node.type != "identifier":
-            return []
-        name = text_of(node)
-        sides = {
-            "assignment_expression": ("left", "right"),
-            "variable_declarator": ("name", "value"),
-        }
-        found = (
-            child(each, sides[each.type][1])
-            for each in self.tree.nodes
-            if each.type in sides and text_of(child(each, sides[each.type][0])) == name
-        )
-        return [each for each in found if each is not None]
+        return self._given.get(text_of(node), []) if node.type == "identifier" else []
+
+    @cached_property
+    def _given(self) -> Mapping[str, list[Node]]:
+        """The values that variables get, at first or later, by their names."""
+        found: dict[str, list[Node]] = {}
+        for each in self.tree.nodes:
+            name, value = child(each, "name"), child(each, "value")
+            if each.type == "assignment_expression":
+                name, value = child(each, "left"), child(each, "right")
+            elif each.type != "variable_declarator":
+                continue
+            if value is not None:
+                found.setdefault(text_of(name), []).append(value)
+        return found
 
     def is_handed(self, node: Node | None, *, is_added_to: bool = True) -> bool:
         """Whether an expression is, or is a part of, what a function gets and nothing tells of.

@@ -53,6 +53,23 @@ Key = tuple[str, int]
 Json = dict[str, Any]
 
 
+def _arguments(path: Json) -> list[Json]:
+    """Return the types among a path's arguments."""
+    given = ((path["args"] or {}).get("angle_bracketed") or {}).get("args", [])
+    return [each["type"] for each in given if isinstance(each, dict) and "type" in each]
+
+
+def _bounds(generics: Json) -> Iterator[tuple[str, list[Json]]]:
+    """Yield the parameters that have bounds, written beside them or in the where clause."""
+    for each in generics["params"]:
+        if "type" in each["kind"]:
+            yield each["name"], each["kind"]["type"]["bounds"]
+    for each in generics["where_predicates"]:
+        said = each.get("bound_predicate")
+        if said is not None and "generic" in said["type"]:
+            yield said["type"]["generic"], said["bounds"]
+
+
 class Library:
     """The three crates as one."""
 
@@ -140,7 +157,12 @@ class Library:
             item = self._item(key)
             kind = next(iter(item["inner"]))
             kind = {"proc_macro": "macro", "static": "constant"}.get(kind, kind)
-            self._row(path, kind, self._declaration(key, item) if kind == "function" else "", item)
+            declaration = ""
+            if kind == "function":
+                declaration = self._declaration(key, item, {})
+            elif kind in {"struct", "enum", "union"} and (params := self._params(key)):
+                declaration = f"pub {kind} {path.rpartition('::')[2]}<{', '.join(params)}>"
+            self._row(path, kind, declaration, item)
 
     def _row(self, path: str, kind: str, declaration: str, item: Json) -> None:
         since = (item.get("deprecation") or {}).get("since") or ""
@@ -164,7 +186,8 @@ class Library:
             for number in self._parts(inner[kind], kind):
                 item = self.crates[key[0]]["index"].get(str(number))
                 if item is not None and item["name"] and not item["name"].isdigit():
-                    self._member(key[0], path, item, number)
+                    own = dict.fromkeys(self._params(key))
+                    self._member(key[0], path, item, number, {each: each for each in own})
         for crate, data in self.crates.items():
             for item in data["index"].values():
                 if "impl" in item["inner"]:
@@ -176,32 +199,54 @@ class Library:
         part = {"enum": "variants", "trait": "items", "union": "fields"}.get(kind)
         return list(inner[part]) if part else []
 
-    def _member(self, crate: str, owner: str, item: Json, number: int) -> None:
+    def _member(
+        self, crate: str, owner: str, item: Json, number: int, names: Mapping[str, str]
+    ) -> None:
         kind = next(iter(item["inner"]))
         name = {"function": "method", "struct_field": "field"}.get(kind, kind)
-        declaration = self._declaration((crate, number), item) if kind == "function" else ""
+        declaration = ""
+        if kind == "function":
+            declaration = self._declaration((crate, number), item, names)
+        elif kind == "struct_field":
+            declaration = f"{item['name']}: {self._type(crate, item['inner'][kind], names)}"
+        elif kind == "variant" and "tuple" in item["inner"][kind]["kind"]:
+            fields = item["inner"][kind]["kind"]["tuple"]
+            held = [self.crates[crate]["index"].get(str(each)) for each in fields]
+            parts = [
+                self._type(crate, each["inner"]["struct_field"], names) if each else "()"
+                for each in held
+            ]
+            declaration = f"{item['name']}({', '.join(parts)})"
         self._row(f"{owner}::{item['name']}", name, declaration, item)
 
     def _implementation(self, crate: str, impl: Json) -> None:
         owner = self._owner(crate, impl["for"])
         if owner is None or impl.get("is_negative"):
             return
+        names = self._names_in(crate, impl["for"])
+        if "::" not in owner and owner not in PRIMITIVES.values():
+            names["Self"] = owner
         if impl["trait"] is None:
             for number in impl["items"]:
                 item = self.crates[crate]["index"][str(number)]
                 if item["visibility"] in {"public", "default"}:
-                    self._member(crate, owner, item, number)
+                    self._member(crate, owner, item, number, names)
             return
         trait = impl["trait"]["path"].split("::")[-1]
         row = self.rows.setdefault(f"{owner}\t", [])
         if trait not in row:
             row.append(trait)
-        if trait == "Deref":
-            for number in impl["items"]:
-                item = self.crates[crate]["index"][str(number)]
-                if item["name"] == "Target" and "assoc_type" in item["inner"]:
-                    given = self._owner(crate, item["inner"]["assoc_type"]["type"])
-                    self.rows.setdefault(f"{owner}\t>", []).append(given or "?")
+        wanted = {"Deref": "Target", "Iterator": "Item", "IntoIterator": "Item", "Future": "Output"}
+        for number in impl["items"] if trait in wanted else ():
+            item = self.crates[crate]["index"][str(number)]
+            if item["name"] != wanted[trait] or "assoc_type" not in item["inner"]:
+                continue
+            target = item["inner"]["assoc_type"]["type"]
+            if trait == "Deref":
+                given = self._owner(crate, target) or names.get(target.get("generic", ""), "?")
+                self.rows.setdefault(f"{owner}\t>", []).append(given)
+            else:
+                self.rows.setdefault(f"{owner}\t*", []).append(self._type(crate, target, names))
 
     def _owner(self, crate: str, kind: Json) -> str | None:
         if "resolved_path" in kind:
@@ -215,41 +260,122 @@ class Library:
 
     # -- declarations ------------------------------------------------------------------------
 
-    def _declaration(self, key: Key, item: Json) -> str:
-        sig = item["inner"]["function"]["sig"]
+    def _params(self, key: Key | None) -> list[str]:
+        """Return the names of a type's parameters, lifetimes and constants left out."""
+        inner = next(iter(self._item(key)["inner"].values())) if key is not None else {}
+        generics = inner.get("generics") or {"params": []}
+        return [each["name"] for each in generics["params"] if "type" in each["kind"]]
+
+    def _names_in(self, crate: str, target: Json) -> dict[str, str]:
+        """Return what the parameters of an implementation are called by its type."""
+        while "borrowed_ref" in target:
+            target = target["borrowed_ref"]["type"]
+        if "slice" in target or "array" in target:
+            inner = target.get("slice") or target["array"]["type"]
+            return {inner["generic"]: "T"} if "generic" in inner else {}
+        if "resolved_path" not in target:
+            return {}
+        key = self._resolve(crate, target["resolved_path"]["id"])
+        names: dict[str, str] = {}
+        for own, each in zip(self._params(key), _arguments(target["resolved_path"]), strict=False):
+            while "borrowed_ref" in each:
+                each = each["borrowed_ref"]["type"]
+            if "generic" in each:
+                names[each["generic"]] = own
+        return names
+
+    def _declaration(self, key: Key, item: Json, names: Mapping[str, str]) -> str:
+        """Return what a function takes and gives.
+
+        Args:
+            key: of the function.
+            item: the function.
+            names: what the parameters of its implementation are called.
+        """
+        function = item["inner"]["function"]
+        sig, generics = function["sig"], function["generics"]
+        own = [
+            each["name"]
+            for each in generics["params"]
+            if "type" in each["kind"] and not each["kind"]["type"]["is_synthetic"]
+        ]
+        known = {**names, **{name: f"P{number}" for number, name in enumerate(own)}}
+        bounds: dict[str, str] = {}
+        for name, every in _bounds(generics):
+            for each in every:
+                if name in known and (text := self._callable(key[0], each, known)):
+                    bounds[known[name]] = f": {text}"
+        given = ", ".join(f"{known[name]}{bounds.get(known[name], '')}" for name in own)
         inputs = sig["inputs"]
         has_self = bool(inputs) and inputs[0][0] == "self"
-        names = ["self"] * has_self + ["_: ()"] * (len(inputs) - has_self)
-        output = self._type(key[0], sig["output"]) if sig["output"] else ""
-        given = f" -> {output}" if output and output != "()" else ""
-        return f"fn f({', '.join(names)}){given}"
+        taken = ["self"] * has_self
+        for _, kind in inputs[has_self:]:
+            taken.append(f"_: {self._type(key[0], kind, known)}")
+        output = self._type(key[0], sig["output"], known) if sig["output"] else "()"
+        result = f" -> {output}" if output != "()" else ""
+        return f"fn f{f'<{given}>' if given else ''}({', '.join(taken)}){result}"
 
-    def _type(self, crate: str, kind: Json) -> str:
-        """Return a type as a full path; ``()`` for one that is not certain."""
+    def _callable(self, crate: str, bound: Json, names: Mapping[str, str]) -> str:
+        """Return the bound ``FnMut(A) -> B``; empty for any other."""
+        path: Json = bound["trait_bound"]["trait"] if "trait_bound" in bound else {"path": ""}
+        last = path["path"].split("::")[-1]
+        given = (path.get("args") or {}).get("parenthesized")
+        if last not in {"Fn", "FnMut", "FnOnce"} or given is None:
+            return ""
+        inputs = ", ".join(self._type(crate, each, names) for each in given["inputs"])
+        output = self._type(crate, given["output"], names) if given["output"] else "()"
+        return f"{last}({inputs}) -> {output}"
+
+    def _type(self, crate: str, kind: Json, names: Mapping[str, str]) -> str:
+        """Return a type with full paths and without references; ``()`` for one that is open."""
         match next(iter(kind)):
             case "borrowed_ref":
-                return self._type(crate, kind["borrowed_ref"]["type"])
+                return self._type(crate, kind["borrowed_ref"]["type"], names)
             case "primitive":
                 return "()" if kind["primitive"] in UNNAMED else str(kind["primitive"])
             case "slice":
-                return "[()]"
+                return f"[{self._type(crate, kind['slice'], names)}]"
+            case "array":
+                return f"[{self._type(crate, kind['array']['type'], names)}; N]"
+            case "tuple":
+                parts = [self._type(crate, each, names) for each in kind["tuple"]]
+                return f"({', '.join(parts)}{',' * (len(parts) == 1)})"
             case "generic":
-                return "Self" if kind["generic"] == "Self" else "()"
+                whole = {"Self": "Self", **names}
+                return whole.get(kind["generic"], "()")
+            case "impl_trait":
+                return self._opaque(crate, kind["impl_trait"], names)
             case "resolved_path":
-                return self._path_type(crate, kind["resolved_path"])
+                return self._path_type(crate, kind["resolved_path"], names)
         return "()"
 
-    def _path_type(self, crate: str, kind: Json) -> str:
+    def _opaque(self, crate: str, bounds: list[Json], names: Mapping[str, str]) -> str:
+        for each in bounds:
+            if text := self._callable(crate, each, names):
+                return f"impl {text}"
+            path: Json = each["trait_bound"]["trait"] if "trait_bound" in each else {}
+            given = (path.get("args") or {}).get("angle_bracketed") or {}
+            for one in given.get("constraints", ()):
+                item = one["binding"].get("equality", {}).get("type")
+                if one["name"] == "Item" and item is not None:
+                    return f"impl Iterator<Item = {self._type(crate, item, names)}>"
+        return "()"
+
+    def _path_type(self, crate: str, kind: Json, names: Mapping[str, str]) -> str:
         last = kind["path"].split("::")[-1]
-        args = ((kind["args"] or {}).get("angle_bracketed") or {}).get("args", [])
-        held = [self._type(crate, each["type"]) for each in args if "type" in each]
-        if last in {"Option", "Result"}:
-            return f"{last}<{held[0] if held else '()'}>"
+        held = [self._type(crate, each, names) for each in _arguments(kind)]
         key = self._resolve(crate, kind["id"])
         path = self.paths.get(key) if key is not None else None
-        if path is None or next(iter(self._item(key))) == "type_alias":  # type: ignore[arg-type]
+        is_alias = key is not None and "type_alias" in self._item(key)["inner"]
+        if last in {"Option", "Result"}:
+            if is_alias and path is not None and path.startswith("std::io::"):
+                held = [*held[:1], "std::io::Error"]
+            return f"{last}<{', '.join(held) or '()'}>"
+        if path is None or is_alias:
             return "()"
-        return path
+        while held and held[-1] == "()":
+            held.pop()
+        return f"{path}<{', '.join(held)}>" if held else path
 
     def lines(self) -> Iterator[str]:
         """Yield the lines of the file."""
@@ -264,11 +390,15 @@ class Library:
             self.rows |= {path: ["unknown"] for path in (f"std::{path}", f"core::{path}")}
         owners = {path.partition("\t")[0] for path in self.rows if "\t" in path}
         self.rows |= {path: ["primitive"] for path in owners if "::" not in path}
+        self.rows |= {path: ["primitive\tpub struct List<T>"] for path in PRIMITIVES.values()}
         for path in sorted(self.rows):
             if "\t" in path:
                 owner, _, mark = path.partition("\t")
-                names = " ".join(sorted(set(self.rows[path])))
-                yield f"{owner}\t>{names}" if mark else f"{owner}\t\t{names}"
+                names = sorted(set(self.rows[path]))
+                if mark != "*":
+                    yield f"{owner}\t{mark or chr(9)}{' '.join(names)}"
+                elif len(known := [each for each in names if each != "()"]) == 1:
+                    yield f"{owner}\t*{known[0]}"
                 continue
             for line in self.rows[path]:
                 yield f"{path}\t{line}"

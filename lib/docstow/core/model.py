@@ -35,6 +35,9 @@ AUTO_TRAITS, BLANKET_TRAITS = "auto-traits", "blanket-traits"
 DEREFS_TO = "derefs-to"
 #: From a type to what it gives one after another, or once it is awaited: types with whole paths.
 YIELDS = "yields"
+#: From a type to what its operators give, by the trait and the value after it: ``Sub Date = Span``,
+#: with whole paths and without references.
+OPERATES = "operates"
 #: From a function or field to the paths that its declaration means, of names that other crates or
 #: modules have too.
 MENTIONS = "mentions"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from docstow.core.model import PACKED, SINGLE, Relation
+from docstow.core.model import OPERATES, PACKED, SINGLE, Relation
 from docstow.core.model import unpack_implementations as unpacked
 from docstow.languages.rust.rustdoc import CrateDocs
 
@@ -130,4 +130,12 @@ def test_what_dereferences_to_what(crate: Crates) -> None:
         Relation("implements::Guard", "derefs-to", "T", "T"),
         Relation("implements::Name", "derefs-to", "str", "str"),
         Relation("implements::Page", "derefs-to", "implements::Request", "Request"),
+    ]
+
+
+def test_what_operators_and_indices_give(crate: Crates) -> None:
+    told = [each for each in crate("implements").relations if each.predicate == OPERATES]
+    assert [(each.subject, each.object) for each in told] == [
+        ("implements::Pages", "Index usize = implements::Page"),
+        ("implements::Pages", "Sub implements::Pages = core::option::Option<implements::Name>"),
     ]

@@ -180,3 +180,28 @@ fn f(token: CancellationToken) {
 }
 """
     assert [each.line for each in wrong(check(code))] == [5]
+
+
+def test_what_operators_and_adaptors_give_has_members(check: Check) -> None:
+    code = """
+use itertools::Itertools;
+use rayon::prelude::*;
+fn f(found: &regex::Captures, row: &csv::StringRecord, v: Vec<u32>) {
+    let now = chrono::Utc::now();
+    (now - now).num_second();
+    (now - chrono::Duration::days(1)).to_rfc2822();
+    found["a"].trims();
+    row[0].trims();
+    v.iter().sorted().dedups();
+    v.iter().dedup().tuple_windows().collects();
+    v.par_iter().map(|x| x + 1).filters(|x| true);
+    v.par_iter().position_firsts(|x| true);
+    v.par_iter().map(|x| x + 1).sum::<u32>();
+}
+"""
+    assert [each.line for each in wrong(check(code))] == [6, 8, 9, 10, 11, 12, 13]
+
+
+def test_a_module_has_what_was_a_part_of_a_name(check: Check) -> None:
+    found = check.one("fn f() { tokio::fs_read(1); }", "tokio::fs_read")
+    assert found.suggestions[0] == "tokio::fs::read"

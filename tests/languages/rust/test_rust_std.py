@@ -153,6 +153,52 @@ def test_values_are_followed_into_what_holds_them(
 
 
 @pytest.mark.parametrize(
+    ("given", "body", "name"),
+    [
+        ("b: &[u8]", "String::from_utf8_lossy(b).into_owned().pushh('a');", "pushh"),
+        ("b: &[u8]", "String::from_utf8_lossy(b).trims();", "trims"),
+        ("s: &str", "(!s.is_empty()).then_somes(1);", "then_somes"),
+        ("s: &str", "if let Some((a, b)) = s.split_once('=') { a.trims(); b.trim(); }", "trims"),
+        ("", "let n = u16::try_from(3).unwrap(); n.pows(2);", "pows"),
+        ("s: &str", "match s.parse::<u16>() { Ok(n) => {}, Err(e) => e.kinds() }", "kinds"),
+        ("s: &str", "s[1..].trims(); s[1..].trim();", "trims"),
+        ("v: Vec<String>", "v[1..].lenn(); v.join(\",\").pushh('a');", "lenn pushh"),
+        ("s: &str", "let w: Vec<_> = s.split(',').collect(); for x in &w { x.trims(); }", "trims"),
+        ("a: Instant, b: Instant", "(a - b).as_second(); (a - b).as_secs();", "as_second"),
+        ("d: Duration", "(d * 2).as_second(); (-3i32).abss();", "as_second abss"),
+        ("s: &str", "other(Box::neww(s));", "neww"),
+        ("r: Result<String, u8>", "match r { Ok(s) if s.is_emptyy() => {}, _ => {} }", "is_emptyy"),
+        ("n: &str, r: Option<u8>", "match r { _ if n.is_emptyy() => {}, _ => {} }", "is_emptyy"),
+        ("o: Output", "o.status.successs(); o.stdout.lenn();", "successs lenn"),
+        ("b: [u8; 4]", "u32::from_be_bytes(b).pows(2);", "pows"),
+        ("v: Vec<String>", "v.drain(..).map(|s| s.trims()); drain();", "trims"),
+    ],
+)
+def test_what_the_library_tells_of_types(
+    crates: StowedCrates, given: str, body: str, name: str
+) -> None:
+    uses = "process::Output, time::{Duration, Instant}"
+    code = f"use std::{{{uses}}};\nfn drain() {{}}\nfn f({given}) {{ {body} }}"
+    assert " ".join(each[0].rpartition("::")[2] for each in find(code, crates)) == name
+
+
+def test_an_implementation_has_what_its_trait_has(crates: StowedCrates) -> None:
+    code = """
+use std::{fmt, io::{self, Read}};
+struct A;
+impl fmt::Display for A { fn format(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result { Ok(()) } }
+impl fmt::Debug for A { fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result { Ok(()) } }
+impl Iterator for A { type Item = u8; fn next(&mut self) -> Option<u8> { None } type Items = u8; }
+impl Read for A { fn read(&mut self, b: &mut [u8]) -> io::Result<usize> { Ok(self.own()) } }
+impl A { fn own(&self) -> usize { 0 } }
+"""
+    assert [each[0] for each in find(code, crates)] == [
+        "std::fmt::Display::format",
+        "std::iter::Iterator::Items",
+    ]
+
+
+@pytest.mark.parametrize(
     "code",
     [
         # A trait that nobody sees may bring a method to any type.

@@ -183,6 +183,8 @@ class _Checker:
             or self._whole(node, variables, depth)
         ):
             return
+        if node.type == "impl_item":
+            self._calls.implemented(node)
         if node.type in SCOPES:
             variables = variables.new_child()
         elif node.type == "call_expression":

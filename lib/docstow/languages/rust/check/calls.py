@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from docstow.languages.rust.check.crate_items import FUNCTIONS, Found
+from docstow.languages.rust.check.crate_items import FUNCTIONS, Found, standard
 from docstow.languages.rust.check.expressions import Expressions, item_of
 from docstow.languages.rust.check.fitting import Call, count_arguments
 from docstow.languages.rust.check.paths import MISSPELT, Answer, Paths
 from docstow.languages.rust.check.report import Report
 from docstow.languages.rust.check.resolver import Resolver
 from docstow.languages.rust.check.scope import name_of, segments
-from docstow.languages.rust.check.std import is_standard
+from docstow.languages.rust.check.std import PRELUDE, is_standard
 from docstow.languages.rust.check.types import FUTURE, Type, Variables, parse_signature
 from docstow.languages.shared.findings import MOST, nearest
 from docstow.languages.shared.likeness import name_similarity
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 #: What names a field.
 _LABELS = frozenset({"field_identifier", "shorthand_field_identifier", "identifier"})
+#: What a trait's implementation defines.
+_IMPLEMENTED = frozenset({"function_item", "type_item", "const_item"})
 #: Names that come near one, among which are methods.
 _MOST_LOOKED = 9
 
@@ -187,6 +189,36 @@ class Calls:
         found = self._paths.look_up(tuple(path.split("::"))).found
         parsed = [parse_signature(each.signature) for each in found if each.kind == "method"]
         return any(each is None or each.takes_self for each in parsed)
+
+    def implemented(self, node: Node) -> None:
+        """Check what ``impl Trait for Type`` defines: nothing but what the trait has."""
+        trait, body = node.child_by_field_name("trait"), node.child_by_field_name("body")
+        if trait is None or body is None or node.has_error:
+            return
+        absolute, name = self._resolver.resolve_node(trait), name_of(trait)
+        if absolute is None and name in PRELUDE and not self._resolver.is_defined(name):
+            paths = standard().types_by_title.get(name, ())
+            absolute = tuple(paths[0].split("::")) if len(paths) == 1 else None
+        found = self._paths.look_up(absolute).found if absolute is not None else ()
+        if len(found) != 1 or found[0].kind != "trait":
+            return
+        item = found[0]
+        known = item.names.titles_below(item.path)
+        members = [each.path for each in item.names.members(item.path)]
+        for each in body.named_children:
+            label = each.child_by_field_name("name")
+            if each.type not in _IMPLEMENTED or label is None or not known:
+                continue
+            name = name_of(label)
+            hidden = name.startswith("_") or item.names.undocumented.may_have(item.path, name)
+            if name in known or hidden:
+                continue
+            whole = f"{item.path}::{name}"
+            near = nearest(name, members, filled=True) if self._paths.may_explain() else ()
+            message = self._paths.explain(item, name, whole, near)
+            self._report.add(
+                label, whole, Answer("unknown", (), message, near, item.names, item.path)
+            )
 
     def fields(self, node: Node) -> None:
         """Check the fields of ``Type { field: value }``, where all of the type's are public.

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from docstow.languages.rust.check.std import ARRAY, OPTION, RESULT, SLICE
+from docstow.languages.rust.check.std import ARRAY, OPTION, PRIMITIVES, RESULT, SLICE
 from docstow.languages.rust.check.types import (
     ITERATOR,
     SOME_ITERATOR,
+    TUPLE,
     Type,
     iterator,
     standard_type,
@@ -25,6 +26,22 @@ _SAME_ITEMS = frozenset(
     {
         *("filter", "skip", "take", "rev", "peekable", "inspect", "chain", "step_by", "fuse"),
         *("skip_while", "take_while", "cloned", "copied", "by_ref", "cycle", "into_iter", "clone"),
+        # Those of itertools.
+        *("dedup", "dedup_by", "unique", "unique_by", "sorted", "sorted_by", "sorted_by_key"),
+        *("sorted_unstable", "sorted_unstable_by", "sorted_unstable_by_key", "intersperse"),
+        *("sorted_by_cached_key", "interleave", "merge", "merge_by", "while_some", "k_smallest"),
+        *("filter_ok", "duplicates", "take_while_inclusive", "peeking_take_while", "coalesce"),
+    }
+)
+#: Methods of iterators that make what is not known by their items.
+_MADE = frozenset({"collect", "sum", "product", "fold", "partition", "unzip", "scan"})
+#: Methods of itertools that return iterators of other items.
+_OTHER_ITEMS = frozenset(
+    {
+        *("tuple_windows", "tuples", "combinations", "permutations", "powerset", "positions"),
+        *("with_position", "zip_longest", "zip_eq", "batching", "map_ok", "map_into", "kmerge"),
+        *("cartesian_product", "dedup_with_count", "merge_join_by", "flatten_ok", "array_chunks"),
+        *("circular_tuple_windows", "multi_cartesian_product", "tuple_combinations", "update"),
     }
 )
 #: Methods of iterators that return an option of an item.
@@ -52,6 +69,15 @@ _HEAP = "std::collections::BinaryHeap"
 _LISTS = frozenset({_VECTOR, SLICE, ARRAY, _DEQUE})
 _ELEMENTS = frozenset({*_LISTS, *_SETS, _HEAP, OPTION, "std::collections::LinkedList"})
 _ITERATING = frozenset({"iter", "iter_mut", "into_iter", "drain"})
+_TEXTS = frozenset({"str", "std::string::String"})
+#: Methods of lists that give one or two elements to their closure.
+_COMPARING = frozenset(
+    {
+        *("retain", "retain_mut", "sort_by_key", "sort_by", "sort_unstable_by", "dedup_by_key"),
+        *("sort_unstable_by_key", "sort_by_cached_key", "binary_search_by", "partition_point"),
+        *("binary_search_by_key", "dedup_by", "is_sorted_by_key", "chunk_by"),
+    }
+)
 _OPTIONAL = frozenset(
     {
         *("first", "last", "first_mut", "last_mut", "pop", "front", "back", "pop_front"),
@@ -60,6 +86,39 @@ _OPTIONAL = frozenset(
 )
 #: Methods that a pointer may have itself.
 _OF_POINTERS = frozenset({"clone", "as_ref", "as_mut", "to_owned", "into_iter", "borrow"})
+COW = "std::borrow::Cow"
+#: What a value is called once it is owned, by what is borrowed.
+OWNED: Mapping[str, str] = {
+    "str": "std::string::String",
+    "std::path::Path": "std::path::PathBuf",
+    "std::ffi::OsStr": "std::ffi::OsString",
+    SLICE: "std::vec::Vec",
+}
+#: What parsing a text fails with, by what is made of it.
+PARSE_ERRORS: Mapping[str, str] = {
+    **dict.fromkeys(
+        (f"{sign}{size}" for sign in "iu" for size in (8, 16, 32, 64, 128, "size")),
+        "std::num::ParseIntError",
+    ),
+    **dict.fromkeys(("f32", "f64"), "std::num::ParseFloatError"),
+    "bool": "std::str::ParseBoolError",
+    "char": "std::char::ParseCharError",
+    **{
+        f"std::net::{name}": "std::net::AddrParseError"
+        for name in ("IpAddr", "Ipv4Addr", "Ipv6Addr", "SocketAddr", "SocketAddrV4", "SocketAddrV6")
+    },
+}
+_DURATION, _INSTANT, _TIME = (
+    f"std::time::{each}" for each in ("Duration", "Instant", "SystemTime")
+)
+#: What operators of the library's types give that are not of the type before them, by both.
+_OPERATED: Mapping[tuple[str, str, str], str] = {
+    (_INSTANT, "-", _INSTANT): _DURATION,
+    **{(time, sign, _DURATION): time for time in (_INSTANT, _TIME) for sign in "+-"},
+    **{(_DURATION, sign, "u32"): _DURATION for sign in "*/"},
+    ("std::string::String", "+", "str"): "std::string::String",
+    ("std::string::String", "+", "std::string::String"): "std::string::String",
+}
 _CELL, _LOCK, _RW_LOCK = "std::cell::RefCell", "std::sync::Mutex", "std::sync::RwLock"
 #: What lends what it holds, by the methods that do, with the guard and whether it may fail.
 _LENDING: Mapping[str, Mapping[str, tuple[str, bool]]] = {
@@ -120,6 +179,27 @@ def element(owner: Type) -> Type | None:
     if owner.name == "std::str::CharIndices":
         return tuple_of(standard_type("usize"), standard_type("char"))
     return standard_type(_ITEMS[owner.name]) if owner.name in _ITEMS else None
+
+
+def filled(kind: Type, source: Type) -> Type:
+    """Return a collection such as ``Vec<_>`` with what an iterator gives put in."""
+    if any(kind.args) or source.inner is None:
+        return kind
+    if kind.name in _ELEMENTS - {OPTION}:
+        return standard_type(kind.name, source.inner)
+    if kind.name in _MAPS and source.inner.name == TUPLE:
+        return standard_type(kind.name, *source.inner.args)
+    return kind
+
+
+def operated(before: Type | None, operator: str, after: Type | None) -> Type | None:
+    """Return what an operator of the library gives; None where that is not certain."""
+    if before is None or after is None or before.through or after.through:
+        return None
+    if before.name == after.name and before.name in {*PRIMITIVES, _DURATION} - {"str", "char"}:
+        return before if before.name != _DURATION or operator in "+-" else None
+    given = _OPERATED.get((before.name, operator, after.name))
+    return standard_type(given) if given is not None else None
 
 
 def is_iterator(owner: Type) -> bool:
@@ -235,6 +315,8 @@ def _of_iterator(
         return iterator(item), True
     if name in _ONE_ITEM:
         return wrapper("Option", item), True
+    if name in _OTHER_ITEMS:
+        return iterator(None), True
     match name:
         case "map":
             return iterator(closure()), True
@@ -254,9 +336,8 @@ def _of_iterator(
             return wrapper("Option", standard_type("usize")), True
         case "find_map":
             return closure(), True
-    if name in _PLAIN:
-        return standard_type(_PLAIN[name]), True
-    return None, name in {"collect", "sum", "product", "fold", "partition", "unzip", "scan"}
+    plain = standard_type(_PLAIN[name]) if name in _PLAIN else None
+    return plain, plain is not None or name in _MADE
 
 
 def _of_map(owner: Type, name: str) -> tuple[Type | None, bool]:
@@ -292,6 +373,8 @@ def _of_list(owner: Type, name: str) -> tuple[Type | None, bool]:
                 return standard_type(SLICE, owner.inner), True
             case "to_vec" | "into_vec":
                 return standard_type(_VECTOR, owner.inner), True
+            case "join" | "concat" if owner.inner is not None and owner.inner.name in _TEXTS:
+                return standard_type("std::string::String"), True
             case "remove" | "swap_remove":
                 removed = owner.inner
                 return (wrapper("Option", removed) if owner.name == _DEQUE else removed), True
@@ -325,9 +408,8 @@ def closure_inputs(owner: Type, name: str) -> tuple[Type | None, ...]:
         return (item, item)
     if owner.name in _MAPS and name == "retain":
         return (owner.args[0], owner.args[1]) if len(owner.args) > 1 else ()
-    if owner.name in _ELEMENTS and name not in {"sort_by_cached_key", "resize_with"}:
-        plain = ("retain", "retain_mut", "sort_by_key", "sort_by", "sort_unstable_by")
-        return (owner.inner, owner.inner) if name in (*plain, "sort_unstable_by_key") else ()
+    if owner.name in _ELEMENTS:
+        return (owner.inner, owner.inner) if name in _COMPARING else ()
     return ()
 
 

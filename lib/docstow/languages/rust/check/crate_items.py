@@ -7,7 +7,15 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any, Protocol
 
-from docstow.core.model import BLANKET_TRAITS, DEREFS_TO, DERIVED, MENTIONS, WRITTEN, YIELDS
+from docstow.core.model import (
+    BLANKET_TRAITS,
+    DEREFS_TO,
+    DERIVED,
+    MENTIONS,
+    OPERATES,
+    WRITTEN,
+    YIELDS,
+)
 from docstow.languages.rust.check.std import STANDARD, StdTables, is_standard, std_traits, tables
 from docstow.languages.rust.check.undocumented import Undocumented
 from docstow.languages.shared.findings import nearest
@@ -137,7 +145,7 @@ class CrateNames:
     @cached_property
     def _relations_of(self) -> Mapping[str, list[tuple[str, str]]]:
         found: dict[str, list[tuple[str, str]]] = {}
-        wanted = {WRITTEN, DERIVED, BLANKET_TRAITS, DEREFS_TO, YIELDS, MENTIONS}
+        wanted = {WRITTEN, DERIVED, BLANKET_TRAITS, DEREFS_TO, YIELDS, OPERATES, MENTIONS}
         for subject, predicate, target in self._relations():
             if predicate in wanted:
                 found.setdefault(subject, []).append((predicate, target))
@@ -158,6 +166,16 @@ class CrateNames:
     def yields(self, path: str) -> list[str]:
         """Return what a type gives one after another or once it is awaited, with whole paths."""
         return self._objects(path, YIELDS)
+
+    def operates(self, path: str, trait: str) -> list[tuple[str, str]]:
+        """Return what an operator of a type takes after it, and gives, with whole paths."""
+        found = []
+        for each in self._objects(path, OPERATES):
+            head, _, output = each.partition(" = ")
+            name, _, other = head.partition(" ")
+            if name == trait:
+                found.append((other, output))
+        return found
 
     def mentions(self, path: str) -> dict[str, str]:
         """Return the paths that a declaration means by names that are not unique."""
@@ -249,6 +267,13 @@ class CrateNames:
         moved = [path for path in self._by_last_name.get(name.lower(), ()) if path not in here]
         alike = nearest(name, here, self._everywhere if anywhere else (), filled=not moved)
         close = [path for path in alike if path in here and _same_but_case(path, name)]
+        # ``parse_launch`` has become ``parse::launch``.
+        parts = name.split("_")
+        within = (
+            f"{owner}::{'_'.join(parts[:at])}::{'_'.join(parts[at:])}"
+            for at in range(1, len(parts))
+        )
+        close += [path for path in within if self.find(path)]
         moved.sort(key=lambda path: (not path.endswith(f"::{name}"), path.count("::"), len(path)))
         moved = [path for path in moved if shape(path.rpartition("::")[2]) == shape(name)]
         order = [*close, *moved, *alike]
@@ -286,7 +311,9 @@ class CrateNames:
 
 
 def _same_but_case(path: str, name: str) -> bool:
-    return path.rpartition("::")[2].lower().replace("_", "") == name.lower().replace("_", "")
+    last = path.rpartition("::")[2]
+    is_other = last[:1].islower() and name[:1].isupper() and not name.isupper()
+    return not is_other and last.lower().replace("_", "") == name.lower().replace("_", "")
 
 
 @cache

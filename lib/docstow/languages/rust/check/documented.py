@@ -168,6 +168,27 @@ class Documented:
             return None
         return self._resolved(node, _Place(owner.crate, "", owner, _arguments(owner)), 0)
 
+    def operated(self, owner: Type, trait: str, other: Type | None) -> Type | None:
+        """Return what an operator gives of a value, or its index, by the trait of that.
+
+        Args:
+            owner: the type of the value.
+            trait: the operator's, such as ``Sub``.
+            other: the type of the value after it, which decides where several are taken.
+        """
+        if owner.crate is None or owner.through:
+            return None
+        known = owner.crate.operates(owner.name, trait)
+        outputs = {output for _, output in known}
+        if len(outputs) > 1:
+            names = {other.name, "Self" if other.name == owner.name else ""} if other else set()
+            names |= {f"core::{each.removeprefix('std::')}" for each in names}
+            outputs = {output for taken, output in known if taken.partition("<")[0] in names}
+        node = _read(outputs.pop()) if len(outputs) == 1 else None
+        if node is None:
+            return None
+        return self._resolved(node, _Place(owner.crate, "", owner, _arguments(owner)), 0)
+
     def closure_inputs(
         self, found: Found, at: int, receiver: Type | None, given: Sequence[Type | None] = ()
     ) -> tuple[Type | None, ...]:
@@ -230,7 +251,7 @@ class Documented:
         given: Sequence[Type | None],
     ) -> _Place:
         names = found.names
-        is_type = any(each.kind in {"struct", "enum", "union"} for each in names.find(found.parent))
+        is_type = any(each.kind in TYPES for each in names.find(found.parent))
         owner = found.parent if is_type else ""
         own = receiver is not None and receiver.name == owner
         bound: dict[str, Type | None] = dict(_arguments(receiver)) if receiver and own else {}
@@ -284,6 +305,8 @@ class Documented:
             for each in node.args
             if each.kind not in {Kind.LIFETIME, Kind.EQUALITY, Kind.CONSTRAINT}
         )
+        if name == "Self::Item" and place.receiver is not None:
+            return place.receiver.inner if place.receiver.name == ITERATOR else None
         if "::" in name:
             return self._whole(name, place, held)
         if name in PRIMITIVES:
@@ -291,12 +314,23 @@ class Documented:
         if name in place.bound:
             return place.bound[name]
         if name in WRAPPERS and not (name == "Option" and place.names.types_by_title.get(name)):
+            if name == "Result" and len(held) == 1:
+                held = (*held, self._failed(place))
             return wrapper(name, *held[:2]) if held else wrapper(name, None)
         if name == "Self":
             if place.receiver is not None and not place.receiver.through:
                 return place.receiver
             return place.own() if place.owner else None
         return self._by_name(name, held, place)
+
+    def _failed(self, place: _Place) -> Type | None:
+        """Return the error of ``Result<T>``, which is an alias of the crate's or of ``std::io``."""
+        paths = place.names.types_by_title.get("Result", [])
+        meant = place.mentions.get("Result") or (paths[0] if len(paths) == 1 else "")
+        if meant in {"std::io::Result", "core::io::Result", "std::io::error::Result"}:
+            return standard_type("std::io::Error")
+        kind = self.at(meant, place.names) if meant and not is_standard(meant) else None
+        return kind.args[1] if kind is not None and len(kind.args) > 1 else None
 
     def _whole(self, name: str, place: _Place, held: tuple[Type | None, ...]) -> Type | None:
         last = name.rpartition("::")[2]
@@ -305,10 +339,11 @@ class Documented:
         if last in WRAPPERS and name.split("::")[1] in {"option", "result"}:
             return wrapper(last, *held[:2]) if held else wrapper(last, None)
         if place.names.root == "std":
-            return Type(name, standard(), held) if standard().find(name) else None
+            return behind_pointer(Type(name, standard(), held)) if standard().find(name) else None
         if (through := _POINTERS.get(last)) is not None:
             return _behind(held, through)
-        known = PLAIN_TYPES.get(last) or standard_paths().get(last)
+        found = [each.path for each in standard().find(name) if each.kind in TYPES]
+        known = PLAIN_TYPES.get(last) or standard_paths().get(last) or next(iter(found), None)
         return standard_type(known, *held) if known else None
 
     def _by_name(self, name: str, held: tuple[Type | None, ...], place: _Place) -> Type | None:

@@ -88,7 +88,15 @@ _MACROS: Mapping[Segments, Segments] = {
     },
 }
 #: Functions that traits bring to types and that return the type itself, with their traits.
-_CONSTRUCTORS = {"default": "Default", "from": "From", "from_iter": "FromIterator"}
+_CONSTRUCTORS = {
+    "default": "Default",
+    "from": "From",
+    "from_iter": "FromIterator",
+    "try_from": "TryFrom",
+    "from_str": "FromStr",
+}
+#: Those of them that may fail.
+_TRYING = frozenset({"try_from", "from_str"})
 _DEEPEST_TYPE = 40
 #: Nodes that begin a scope: names that are bound inside are gone after it.
 SCOPES = frozenset(
@@ -105,6 +113,24 @@ _MOST_CLOSURES = 6
 _TRUTHS = frozenset({"==", "!=", "<", ">", "<=", ">=", "&&", "||"})
 #: Traits that bring no methods.
 _MARKERS = frozenset({"Send", "Sync", "Sized", "Unpin", "Copy", "?Sized"})
+#: Methods of Rayon's traits that begin with what any collection has, and with what lists have.
+_PARALLEL_ITERS = frozenset({"par_iter", "par_iter_mut", "into_par_iter", "par_bridge"})
+_PARALLEL = _PARALLEL_ITERS | {
+    *("par_chunks", "par_chunks_mut", "par_chunks_exact", "par_windows", "par_rchunks"),
+}
+#: Operators between two values by their traits.
+_OPERATORS = {
+    "+": "Add",
+    "-": "Sub",
+    "*": "Mul",
+    "/": "Div",
+    "%": "Rem",
+    "&": "BitAnd",
+    "|": "BitOr",
+    "^": "BitXor",
+    "<<": "Shl",
+    ">>": "Shr",
+}
 _TEXTS = frozenset({"str", "std::string::String"})
 _LISTS = frozenset({"std::vec::Vec", SLICE, ARRAY, "std::collections::VecDeque"})
 _MAPPED = frozenset(
@@ -329,12 +355,33 @@ class Expressions:
             case "range_expression":
                 return iterator(None)
             case "binary_expression":
-                operator = node.child_by_field_name("operator")
-                truth = operator is not None and text_of(operator) in _TRUTHS
-                return standard_type("bool") if truth else None
+                return self._calculated(node, variables)
         return self._literal(node)
 
+    def _calculated(self, node: Node, variables: Variables) -> Type | None:
+        """Return the type of what an operator between two values gives."""
+        names = ("left", "operator", "right")
+        left, operator, right = (node.child_by_field_name(each) for each in names)
+        if left is None or operator is None or right is None:
+            return None
+        if text_of(operator) in _TRUTHS:
+            return standard_type("bool")
+        before, after = self.type_of(left, variables), self.type_of(right, variables)
+        if after is None and right.type == "integer_literal" and before is not None:
+            # It is of the type that is needed: that of a number before it, or mostly this.
+            after = before if before.name in PRIMITIVES else standard_type("u32")
+        given = chains.operated(before, text_of(operator), after)
+        trait = _OPERATORS.get(text_of(operator))
+        if given is not None or before is None or trait is None:
+            return given
+        return self._documented.operated(before, trait, after)
+
     def _literal(self, node: Node) -> Type | None:
+        if node.type in {"integer_literal", "float_literal"}:
+            firsts = "iu" if node.type == "integer_literal" else "f"
+            suffixes = (each for each in PRIMITIVES if each[0] in firsts)
+            suffix = next((each for each in suffixes if text_of(node).endswith(each)), None)
+            return standard_type(suffix) if suffix is not None else None
         first = text_of(node)[:1] if node.type in _LITERALS else ""
         if first in {"b", "c"} and "string" in node.type:
             return standard_type(ARRAY) if first == "b" else None
@@ -377,16 +424,24 @@ class Expressions:
         if not found:
             return self._constructed(absolute)
         if len(found) != 1:
-            return None
+            # Of several blocks each may have one: all that make the type are alike.
+            signatures = [parse_signature(each.signature) for each in found]
+            makes = all(each is not None and each.output.name == "Self" for each in signatures)
+            return self.type_at(absolute[:-1]) if makes else None
         passed = self._passed(node, variables)
         return self._documented.returned(found[0], given=self._given(node), passed=passed)
 
     def _constructed(self, path: Segments) -> Type | None:
         """Return the type that a constructor makes which a trait brings."""
+        found = self._paths.look_up(path).found
+        if len(found) == 1 and found[0].kind == "variant" and "(" in found[0].signature:
+            return Type(found[0].parent, found[0].names)
         owner = self.type_at(path[:-1]) if len(path) > 1 else None
         if owner is None or path[-1] not in _CONSTRUCTORS:
             return owner if path[-1] == "new" and self._resolver.shows("new") else None
-        return owner if self._has(owner, _CONSTRUCTORS[path[-1]]) else None
+        if not self._has(owner, _CONSTRUCTORS[path[-1]]):
+            return None
+        return owner if path[-1] not in _TRYING else wrapper("Result", owner)
 
     def _held(self, path: Segments, node: Node, variables: Variables) -> Type | None:
         """Return what a function of the library makes that holds what it is given."""
@@ -427,6 +482,10 @@ class Expressions:
         if owner.name.startswith(OWN):
             return self._by_own_method(owner, name)
 
+        if owner.through == chains.COW and name == "into_owned":
+            owned = chains.OWNED.get(owner.name)
+            return standard_type(owned, *owner.args) if owned is not None else None
+
         def closure() -> Type | None:
             return self._closure_result(node, variables)
 
@@ -441,6 +500,9 @@ class Expressions:
             one = len(held) == 1 and held[0].type in {"identifier", "integer_literal"}
             certain = one and (held[0].type == "integer_literal" or not self._is_range(held[0]))
             return wrapper("Option", owner.inner) if certain else None
+        if chains.is_iterator(owner) and chains.element(owner) is None:
+            item = self._documented.yielded(owner)
+            owner = owner if item is None else iterator(item)
         given, known = chains.returned(owner, name, closure, argument)
         if not known and self._iterates(owner) and self.method(owner, name) is None:
             item = iterator(self.element(owner))
@@ -459,10 +521,22 @@ class Expressions:
             return standard_type(PRELUDE_TYPES["String"]) if self._has(owner, "ToString") else None
         if name == "to_owned":
             return standard_type(PRELUDE_TYPES["String"]) if owner.name == "str" else None
+        if (parallel := self._parallel(owner, name)) is not None:
+            return parallel
         method = self.method(owner, name)
+        if method is None and (trait := self._paths.members.trait_of(owner.name, owner.crate)):
+            method = self._paths.members.trait_method(trait, name) or self._resolver.brought(name)
         if method is None:
             return None
         return self._documented.returned(method, owner, self._given(node))
+
+    def _parallel(self, owner: Type, name: str) -> Type | None:
+        """Return what Rayon's methods begin, which its docs call by associated types alone."""
+        crate = self._paths.crate("rayon") if name in _PARALLEL else None
+        if crate is None or not self._resolver.may_bring(name):
+            return None
+        is_indexed = owner.name in _LISTS or name not in _PARALLEL_ITERS
+        return Type(f"rayon::iter::{'Indexed' if is_indexed else ''}ParallelIterator", crate)
 
     def _by_own_method(self, owner: Type, name: str) -> Type | None:
         output = self._own.returned(owner.name.removeprefix(OWN), name)
@@ -477,10 +551,23 @@ class Expressions:
         if len(given) != 1 or given[0] is None:
             return None
         if name == "parse":
-            return wrapper("Result", given[0]) if owner.name in _TEXTS else None
-        if given[0].name == "std::vec::Vec" and given[0].inner is None:
-            return standard_type("std::vec::Vec", owner.inner)
-        return given[0]
+            error = chains.PARSE_ERRORS.get(given[0].name)
+            failed = standard_type(error) if error is not None else None
+            return wrapper("Result", given[0], failed) if owner.name in _TEXTS else None
+        return chains.filled(given[0], owner)
+
+    def collected(self, kind: Type | None, value: Node | None, variables: Variables) -> Type | None:
+        """Return an annotated type such as ``Vec<_>`` with what the value collects."""
+        if kind is None or value is None or value.type != "call_expression":
+            return kind
+        function = _function(value)
+        field = function.child_by_field_name("field") if function is not None else None
+        source = function.child_by_field_name("value") if function is not None else None
+        if field is None or source is None or name_of(field) != "collect":
+            return kind
+        owner = self.type_of(source, variables)
+        item = self.element(owner) if owner is not None and chains.is_iterator(owner) else None
+        return kind if item is None else chains.filled(kind, iterator(item))
 
     def _is_range(self, node: Node) -> bool:
         """Tell whether a variable may hold a range: its name is all that tells."""
@@ -548,13 +635,22 @@ class Expressions:
         return self._documented.field(held[0], whole) if len(held) == 1 else None
 
     def _indexed(self, owner: Type, index: Node) -> Type | None:
-        if index.type == "range_expression" or owner.through:
+        if owner.through:
             return None
+        if index.type == "range_expression":
+            if owner.name in _TEXTS:
+                return standard_type("str")
+            return standard_type(SLICE, owner.inner) if owner.name in _LISTS else None
         if owner.name in _LISTS:
             return owner.inner if index.type in {"integer_literal", "identifier"} else None
         if owner.name in _MAPPED:
             return owner.args[1] if len(owner.args) > 1 else None
-        return owner if owner.name == "serde_json::Value" else None
+        if owner.name == "serde_json::Value":
+            return owner
+        kinds = {"string_literal": "str", "integer_literal": "usize"}
+        kind = kinds.get(index.type)
+        given = standard_type(kind) if kind is not None else None
+        return self._documented.operated(owner, "Index", given)
 
     def _list(self, node: Node, variables: Variables) -> Type:
         held = node.named_children
@@ -634,9 +730,11 @@ class Expressions:
         item = item_of(owner)
         if item is None:
             return None
-        found = self._paths.members.method(item, name)
-        if found is None and self._paths.members.has_no_own(item, name):
-            return self._resolver.brought(name)
+        members = self._paths.members
+        found = members.method(item, name)
+        if found is None and members.has_no_own(item, name):
+            traits = item.names.traits(item.path)
+            return self._resolver.brought(name, traits) or members.by_traits(item, name)
         own = found is None or found.parent == owner.name
         return found if own or not self._resolver.may_bring(name) else None
 
@@ -682,8 +780,11 @@ def _builtin(node: Node) -> Type | None:
 
 
 def _unary(node: Node, inner: Type | None) -> Type | None:
-    """Return the type of ``*value``; None where that is not what the value has."""
-    if inner is None or text_of(node)[:1] != "*":
+    """Return the type of ``*value``, ``!value`` or ``-value``; None where that is another one."""
+    sign = text_of(node)[:1]
+    if inner is not None and sign in {"!", "-"}:
+        return inner if inner.name in PRIMITIVES and not inner.through else None
+    if inner is None or sign != "*":
         return None
     if inner.through:
         return Type(inner.name, inner.crate, inner.args)

@@ -62,6 +62,19 @@ class Members:
                 return brought
         return None
 
+    def by_traits(self, owner: Found, name: str) -> Found | None:
+        """Return the method that one trait of a crate's type has, whichever are in scope."""
+        found: dict[str, Found] = {}
+        for trait in owner.names.traits(owner.path):
+            first = trait.partition("::")[0]
+            if is_standard(trait):
+                continue
+            there = owner.names if first == owner.names.root else self._crates.crate(first)
+            for each in there.find(f"{trait}::{name}") if there is not None else ():
+                if each.kind == "method":
+                    found.setdefault(each.path, each)
+        return next(iter(found.values())) if len(found) == 1 else None
+
     def has_no_own(self, owner: Found, name: str) -> bool:
         """Tell whether it is certain that only a trait can bring a method to a type."""
         return all(
@@ -125,6 +138,31 @@ class Members:
         found = names.find(path) if names is not None else ()
         return found[0] if len(found) == 1 and found[0].kind == "trait" else None
 
+    def trait_method(self, trait: Found, name: str) -> Found | None:
+        """Return the method of a trait, or of one that it demands."""
+        pending, seen = [trait], {trait.path}
+        while pending:
+            each = pending.pop()
+            found = [
+                member
+                for member in each.names.find(f"{each.path}::{name}")
+                if member.kind == "method"
+            ]
+            if found:
+                return found[0] if len(found) == 1 else None
+            for above in self._demanded(each):
+                pending += [above] if above.path not in seen else []
+                seen.add(above.path)
+        return None
+
+    def _demanded(self, trait: Found) -> Iterator[Found]:
+        """Yield the traits of its crate that a trait demands."""
+        for above in supertraits(trait.signature):
+            paths = trait.names.types_by_title.get(above.rpartition("::")[2], ())
+            found = trait.names.find(paths[0]) if len(paths) == 1 else ()
+            if len(found) == 1 and found[0].kind == "trait":
+                yield found[0]
+
     def trait_lacks(self, trait: Found, name: str) -> bool:
         """Tell whether it is certain that no value has a member by a trait or what it demands."""
         if name in members_of_any_value() or name == "to_string":
@@ -169,6 +207,7 @@ class Members:
             call: how it is called, if it is.
             brought: methods of traits that the code imports.
         """
+        brought = [each for each in brought if _may_have(owner, each.parent)]
         own = [each.path for each in brought]
         others: list[str] = []
         told = {each.path: each.summary for each in brought}
@@ -236,6 +275,20 @@ class Members:
         names = standard() if is_standard(path) else owner.names
         found = [each for each in names.find(path) if each.kind in TYPES]
         return found[0] if len(found) == 1 else None
+
+
+def _may_have(owner: Found, trait: str) -> bool:
+    """Return whether a type may have a trait: ``StreamExt`` only where it is a ``Stream``."""
+    has = set(owner.names.traits(owner.path))
+    if trait in has or is_standard(owner.path):
+        return True
+    # A crate that brings some of its traits to the type brings all of those that it has.
+    if trait.partition("::")[0] in {each.partition("::")[0] for each in has}:
+        return False
+    last = trait.rpartition("::")[2]
+    base = last.removesuffix("Ext")
+    names = {each.rpartition("::")[2] for each in has}
+    return base == last or not names.isdisjoint({base, base.removeprefix("Try")})
 
 
 @lru_cache(maxsize=1024)

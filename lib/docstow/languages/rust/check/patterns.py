@@ -52,7 +52,8 @@ def bind_let(node: Node, variables: Variables, expressions: Expressions) -> None
     bound = None
     if not node.has_error:
         if annotation is not None:
-            bound = expressions.annotated(annotation)
+            kind = expressions.annotated(annotation)
+            bound = expressions.collected(kind, value, variables)
         elif value is not None:
             bound = expressions.type_of(value, variables)
     bind_pattern(pattern, bound, variables, expressions)
@@ -86,7 +87,7 @@ def bind_pattern(
                 variables[text_of(node)] = kind
         elif node.type in _TRANSPARENT:
             inner = [each for each in node.named_children if each.type != "mutable_specifier"]
-            inner = inner[:1] if node.type == "match_pattern" else inner[-1:]
+            inner = _of_arm(node) if node.type == "match_pattern" else inner[-1:]
             pending += [(each, kind, depth + 1) for each in inner]
         elif node.type == "captured_pattern":
             pending += [(each, kind, depth + 1) for each in node.named_children]
@@ -98,6 +99,8 @@ def bind_pattern(
 def _parts(node: Node, kind: Type, expressions: Expressions) -> Iterator[tuple[Node, Type | None]]:
     """Yield the patterns within a pattern, each with the type of what it is matched with."""
     match node.type:
+        case "or_pattern":
+            yield from ((each, kind) for each in node.named_children)
         case "tuple_pattern":
             yield from _of_tuple(node, kind)
         case "tuple_struct_pattern":
@@ -219,7 +222,14 @@ def _hide(pattern: Node | None, variables: Variables) -> None:
         each = pending.pop()
         if each.type in {"identifier", "shorthand_field_identifier"}:
             variables[text_of(each)] = None
-        pending += each.named_children
+        # The condition of an arm binds nothing unless it has a pattern itself.
+        pending += _of_arm(each) if each.type == "match_pattern" else each.named_children
+
+
+def _of_arm(node: Node) -> list[Node]:
+    """Return the pattern of an arm without its condition; nothing for ``_``."""
+    condition = node.child_by_field_name("condition")
+    return [each for each in node.named_children if each != condition][:1]
 
 
 def _conditions(node: Node) -> Iterator[Node]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -55,25 +56,32 @@ class Resolver:
 
     def may_bring(self, name: str) -> bool:
         """Tell whether a trait in scope may bring a name to types that do not have it."""
-        if self._scope.has(name) or not self._has_imports:
+        if name in self._scope.brought or not self._has_imports:
             return True  # the imports that the code needs are left out
         return self._looked and (self._anything or name in self._trait_names)
 
     def is_unknown_trait(self, name: str) -> bool:
         """Tell whether only a trait in scope that nobody has the docs of may bring a name."""
-        is_left_out = self._scope.has(name) or not self._has_imports
+        is_left_out = name in self._scope.brought or not self._has_imports
         return not is_left_out and self._looked and name not in self._trait_names
 
     def shows(self, name: str) -> bool:
         """Tell whether a trait brings a name that a crate shows as its own."""
         return self._looked and name in self._shown
 
-    def brought(self, name: str) -> Found | None:
-        """Return the method that one imported trait, and no other in scope, brings to its types."""
+    def brought(self, name: str, traits: Sequence[str] = ()) -> Found | None:
+        """Return the method that one imported trait, and no other in scope, brings to its types.
+
+        Args:
+            name: of the method.
+            traits: that the type has, which decide among several.
+        """
         if not self.may_bring(name) or not self._has_imports or self._anything:
             return None
         found = self._methods.get(name, [])
-        elsewhere = self._scope.has(name) or name in self._of_others
+        if len(found) > 1:
+            found = [each for each in found if each.parent in traits]
+        elsewhere = name in self._scope.brought or name in self._of_others
         return found[0] if len(found) == 1 and not elsewhere else None
 
     def brought_methods(self) -> list[Found]:
@@ -146,6 +154,8 @@ class Resolver:
 
     def _from_prelude(self, path: Segments) -> Segments | None:
         known = PRELUDE_TYPES.get(path[0])
+        if path[0] == "Box" and len(path) > 1:
+            known = "std::boxed::Box"
         return (*known.split("::"), *path[1:]) if known is not None else None
 
     def _through_globs(self, path: Segments) -> Segments | None:

@@ -70,7 +70,8 @@ class Scope:
         imports: paths by the name they have here; several where blocks differ.
         globs: paths whose names are all brought in.
         declared: names that the code defines itself.
-        methods: names of functions that it defines in types and traits alone.
+        methods: names of functions that it defines in types alone.
+        brought: names of functions that its own traits bring.
         leaves: every import, in order.
         complete: whether the code has whole items, and not statements alone.
         types: names of types that it uses, those of paths' beginnings among them.
@@ -82,6 +83,7 @@ class Scope:
     globs: list[Segments] = field(default_factory=list)
     declared: set[str] = field(default_factory=set)
     methods: set[str] = field(default_factory=set)
+    brought: set[str] = field(default_factory=set)
     leaves: list[Import] = field(default_factory=list)
     values: set[str] = field(default_factory=set)
     complete: bool = False
@@ -95,7 +97,7 @@ class Scope:
 
     def has(self, name: str) -> bool:
         """Return whether the code defines a name, of a method too."""
-        return name in self.declared or name in self.methods
+        return name in self.declared or name in self.methods or name in self.brought
 
     def expand(self, path: Segments) -> Segments | None:
         """Return a path with its first name replaced by what was imported.
@@ -138,7 +140,9 @@ def read_scope(root: Node) -> Scope:
             _add_extern(found, node)
         elif node.type in _DECLARED:
             name, into = node.child_by_field_name("name"), found.declared
-            into = found.methods if _is_method(node) else into
+            within = _owner_of(node)
+            if within:
+                into = found.brought if within == "trait_item" else found.methods
             into.add(text_of(name) if name is not None else text_of(node))
         elif node.type == "type_identifier":
             found.types |= {text_of(node)} - {"_"}  # ``Vec<_>`` leaves the type open
@@ -155,11 +159,12 @@ def read_scope(root: Node) -> Scope:
     return found
 
 
-def _is_method(node: Node) -> bool:
-    """Return whether a function has its name in a type or trait alone."""
+def _owner_of(node: Node) -> str:
+    """Return what a function has its name in alone: ``impl_item``, ``trait_item``, or nothing."""
     above = node.parent.parent if node.parent is not None else None
     is_function = node.type in {"function_item", "function_signature_item"}
-    return is_function and above is not None and above.type in {"impl_item", "trait_item"}
+    within = above.type if is_function and above is not None else ""
+    return within if within in {"impl_item", "trait_item"} else ""
 
 
 def _add_extern(found: Scope, node: Node) -> None:

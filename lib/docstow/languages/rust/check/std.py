@@ -6,9 +6,12 @@ documentation.
 The file's first line is the version. Each further line has a path, a tab and one of
 
 * a kind, what a call takes and gives (``fn f(self, _: ()) -> Option<str>``; ``()`` stands for what
-  is not certain), and since when it is deprecated or that it is ``unstable``, parted by tabs;
+  is not certain, parameters of the type have its names for them, references are left out) or what
+  a field or variant holds, and since when it is deprecated or that it is ``unstable``: parted by
+  tabs;
 * a tab and the last names of the traits that the type has;
-* ``>`` and the path of the type that it dereferences to, ``?`` for whatever it holds;
+* ``>`` and the path or parameter that it dereferences to, ``?`` for whatever it holds;
+* ``*`` and what it gives one after another, or once it is awaited;
 * ``=``, a tab and the path of the same item: this one is an alias.
 """
 
@@ -22,7 +25,16 @@ from datetime import UTC, datetime
 from functools import cache, cached_property
 from typing import Any
 
-from docstow.core.model import CRATE, DEREFS_TO, WRITTEN, Recipe, Revision, Snapshot, Source
+from docstow.core.model import (
+    CRATE,
+    DEREFS_TO,
+    WRITTEN,
+    YIELDS,
+    Recipe,
+    Revision,
+    Snapshot,
+    Source,
+)
 
 _FILE = "rust_std.txt.xz"
 #: The kind of an item of which only the path is known.
@@ -105,6 +117,8 @@ class StdTables:
                 self.aliases[path] = fields[0]
             elif kind.startswith(">"):
                 self._related.append((path, DEREFS_TO, kind[1:]))
+            elif kind.startswith("*"):
+                self._related.append((path, YIELDS, kind[1:]))
             elif not kind:
                 traits = " ".join(f"std::{each}" for each in fields[0].split())
                 self._related.append((path, WRITTEN, traits))

@@ -22,6 +22,7 @@ from docstow.core.model import (
     DEREFS_TO,
     DERIVED,
     MENTIONS,
+    OPERATES,
     PACKED,
     STANDARD,
     WRITTEN,
@@ -49,7 +50,7 @@ from docstow.languages.rust.rustdoc.signatures import SignaturePrinter
 from docstow.text.markdown import pieces
 
 __all__ = ["READER", "CrateDocs", "format_version", "read"]
-READER = "rustdoc/7"
+READER = "rustdoc/8"
 # `impl Hold`, or `impl<'a, T> Slot<'a, T>`: the same names twice, without bounds.
 _PLAIN_BLOCK = re.compile(r"(?:impl \w+|impl(<[\w', ]*>) \w+\1)?")
 _VERSION_END = re.compile(r"[ (<]")
@@ -60,6 +61,12 @@ _INTERNAL = frozenset(
 _DEREF = frozenset({"core::ops::Deref", "core::ops::deref::Deref"})
 #: Traits of which the tables keep what comes of them.
 _YIELDING = frozenset({"Iterator", "IntoIterator", "Stream", "Future", "IntoFuture"})
+_OPERATING = frozenset(
+    {
+        *("Add", "Sub", "Mul", "Div", "Rem", "Neg", "Not", "Index"),
+        *("BitAnd", "BitOr", "BitXor", "Shl", "Shr"),
+    }
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -413,6 +420,7 @@ class _Implementations:
         packed: defaultdict[tuple[str, str], list[tuple[str, str, str]]] = defaultdict(list)
         blankets: dict[str, str] = {}
         conditions: dict[int, str] = {}
+        told: dict[Relation, None] = {}
         for impl_id, impl in self.file.impls.items():
             trait = self._trait(impl)
             if not trait or trait in _INTERNAL:
@@ -430,10 +438,9 @@ class _Implementations:
             single[Relation(subject, predicate, marked, header)].append(impl)
             if b"cfg" in bytes(item.attrs) or b"CfgTrace" in bytes(item.attrs):
                 conditions[id(impl)] = self.beyond(impl_id, subject)
-            if trait in _DEREF and predicate == WRITTEN:
-                yield from self._dereferenced(subject, impl)
-            if predicate == WRITTEN and trait.rpartition("::")[2] in _YIELDING:
-                yield from self._yielded(subject, impl)
+            if predicate == WRITTEN:
+                told |= dict.fromkeys(self._told(subject, trait, impl))
+        yield from told
         for relation, alike in single.items():
             for impl, distinct in zip(alike, self._distinct(relation, alike), strict=True):
                 yield distinct
@@ -485,6 +492,16 @@ class _Implementations:
             return self.path_of(value.resolved_path.id)
         return ""
 
+    def _told(self, subject: str, trait: str, impl: schema.Impl) -> Iterator[Relation]:
+        """Yield what the associated types of an implementation tell of a type."""
+        last = trait.rpartition("::")[2]
+        if trait in _DEREF:
+            yield from self._dereferenced(subject, impl)
+        elif last in _YIELDING:
+            yield from self._yielded(subject, impl)
+        elif last in _OPERATING:
+            yield from self._operated(subject, last, impl)
+
     def _dereferenced(self, subject: str, impl: schema.Impl) -> Iterator[Relation]:
         for each in impl.items:
             item = self.file.index.get(each)
@@ -505,6 +522,23 @@ class _Implementations:
             given = self.file.inner(item, schema.AssocType).type
             if given is not None:
                 yield Relation(subject, YIELDS, self.full_paths.type(given, 1), item.name)
+
+    def _operated(self, subject: str, trait: str, impl: schema.Impl) -> Iterator[Relation]:
+        """Yield what an operator gives, or ``value[index]``; of references, what it gives of both.
+
+        Nothing is told where that depends on type parameters by more than their names.
+        """
+        given = [self.file.index.get(each) for each in impl.items]
+        kinds = [each for each in given if each is not None and each.name == "Output"]
+        target = self.file.inner(kinds[0], schema.AssocType).type if len(kinds) == 1 else None
+        if target is None or impl.trait is None or not subject or "<" in subject:
+            return
+        args = impl.trait.args if isinstance(impl.trait.args, schema.GenericArgs) else None
+        written = args.angle_bracketed.args if args and args.angle_bracketed else []
+        others = [each.type for each in written if not isinstance(each, str) and each.type]
+        other = self.full_paths.type(behind_references(others[0]), 1) if others else "Self"
+        output = self.full_paths.type(behind_references(target), 1)
+        yield Relation(subject, OPERATES, f"{trait} {other} = {output}", "")
 
 
 def _predicate(impl: schema.Impl, item: Item) -> str:

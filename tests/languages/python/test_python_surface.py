@@ -273,7 +273,7 @@ def test_what_is_deprecated_says_why(python_surfaces: Surfaces) -> None:
         ("pydantic", True),
         ("six", False),
         ("google", False),
-        ("pydantic.BaseModel", False),
+        ("pydantic.BaseModel", True),
         ("django.db.models.Model", False),
         ("yaml._yaml", False),
         ("requests.nothing", False),

@@ -114,6 +114,7 @@ def f(attrs):
 """,
 }
 
+MODEL = "from pydantic import BaseModel, ConfigDict\nclass A(BaseModel):\n"
 MADE = "import lagoon\n@lagoon.define\nclass P:\n    x: int = lagoon.field()\n    _y: int = 0\n"
 
 #: A package with types, and one whose names come about in ways that no stub tells.
@@ -404,6 +405,145 @@ __getattr__, __dir__, __all__ = _lazy.attach_stub(__name__, __file__)
         "isle/cove/__init__.pyi": "from ._shore import sand as sand\n",
         "isle/cove/_shore.py": "def sand(): ...\n",
     },
+    "cape": {
+        "cape/py.typed": "",
+        "cape/__init__.py": """
+import inspect
+import sys
+from collections import namedtuple
+from enum import Enum, EnumMeta
+
+from cape.bay import described
+
+def _attach(name, submodules=None, submod_attrs=None):
+    def __getattr__(asked):
+        raise AttributeError(asked)
+    return __getattr__, dir
+
+_TABLE = {"bay": ["Gull"]}
+__getattr__, __dir__ = _attach(__name__, submodules=[], submod_attrs=_TABLE)
+EVERY = inspect.getmembers(sys.modules[__name__])
+Record = namedtuple("Record", "key value")
+
+class AnyCase(EnumMeta):
+    def __getattr__(cls, name):
+        try:
+            return cls._member_map_[name.upper()]
+        except KeyError as error:
+            raise AttributeError(name) from error
+
+class Mode(str, Enum, metaclass=AnyCase):
+    PEEK = "peek"
+
+class Wire:
+    def send(self, text: str) -> None: ...
+
+class Proxy:
+    def __init__(self, wire: Wire) -> None:
+        self._wire = wire
+    def __getattr__(self, name):
+        return getattr(self._wire, name)
+
+class Boat:
+    __slots__ = ("crew",)
+    def __init__(self) -> None:
+        self.crew = 1
+    def load(self, values) -> None:
+        for name, value in values:
+            setattr(self, name, value)
+
+class Cable:
+    def __add__(self, other: "Cable") -> "Cable": ...
+    def lay(self) -> None: ...
+
+def haul(weight, **options):
+    options.update(fast=True)
+    return lift(weight, **options)
+
+def lift(weight, *, fast=False, high=False): ...
+
+def pull(weight, **options):
+    assert not options, f"unknown: {list(options)}"
+
+def _fill(kind):
+    for name in ("le", "be"):
+        setattr(kind, f"to_{name}", print)
+
+class Data:
+    pass
+
+_fill(Data)
+""",
+        "cape/bay.py": """
+import sys
+
+class Gull: ...
+
+def described(kind):
+    sys._getframe(1).f_globals[kind.__name__ + "Fallback"] = kind
+    return kind
+""",
+        "cape/tower.py": """
+from cape.bay import described
+
+@described
+class Tower: ...
+""",
+    },
+    "shoal": {
+        "shoal/__init__.py": """
+_KEPT = {}
+
+class Wire:
+    def send(self, text): ...
+
+def wired(name):
+    '''Return what is kept.
+
+    :rtype: :class:`Wire`
+    '''
+    return _KEPT[name]
+
+class Meta(type):
+    def __new__(mcs, name, bases, names):
+        names["objects"] = _KEPT
+        return super().__new__(mcs, name, bases, names)
+
+class Model(metaclass=Meta):
+    def save(self): ...
+""",
+    },
+    "sand-dune": {"sand/dune/__init__.py": "def dig(): ...\n"},
+    "sand-beach": {"sand/beach/__init__.py": "def walk(): ...\n"},
+    "pydantic": {
+        "pydantic/py.typed": "",
+        "pydantic/__init__.py": "from .main import BaseModel, ConfigDict\n",
+        "pydantic/_internal/__init__.py": "",
+        "pydantic/_internal/_model_construction.py": """
+from typing import TYPE_CHECKING, dataclass_transform
+
+@dataclass_transform(kw_only_default=True)
+class ModelMetaclass(type):
+    def __new__(mcs, name, bases, names, **options):
+        return super().__new__(mcs, name, bases, names)
+    if not TYPE_CHECKING:
+        def __getattr__(self, item):
+            return self.__dict__["__private_attributes__"][item]
+""",
+        "pydantic/main.py": """
+from typing import TYPE_CHECKING, TypedDict
+from ._internal._model_construction import ModelMetaclass
+
+class ConfigDict(TypedDict, total=False):
+    extra: str
+
+class BaseModel(metaclass=ModelMetaclass):
+    def model_dump(self) -> dict[str, object]: ...
+    if not TYPE_CHECKING:
+        def __getattr__(self, item):
+            return self.__pydantic_extra__[item]
+""",
+    },
     "reef": {
         "reef/__init__.py": """
 class Query:
@@ -421,7 +561,7 @@ def _install(site: Path, name: str, files: Mapping[str, str]) -> None:
     (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
     (info / "RECORD").write_text("".join(f"{each},,\n" for each in files))
     for each, text in files.items():
-        (site / each).parent.mkdir(exist_ok=True)
+        (site / each).parent.mkdir(parents=True, exist_ok=True)
         (site / each).write_text(text)
 
 
@@ -499,6 +639,29 @@ def verify(opened: Runtime) -> Verify:
         ("import isle\nisle.book(1, lodger='a')", "book(lodger=)", "guest"),
         ("import isle\nisle.book(1, guest='a', days=2)", "book(days=)", "nights"),
         ("import isle\nasync def f():\n    await isle.sail()", "isle.sail", "sail_there"),
+        ("from cape import Gul", "cape.Gul", "Gull"),
+        ("import cape\nprint(cape.Record(1, 2).values)", "Record.values", "value"),
+        ("import cape\nprint(cape.Mode.PEAK)", "Mode.PEAK", "PEEK"),
+        ("import cape\ncape.Proxy(cape.Wire()).sends('a')", "Proxy.sends", "send"),
+        ("import cape\nprint(cape.Boat().crews)", "Boat.crews", "crew"),
+        ("import cape\ncape.pull(1, slow=True)", "pull(slow=)", None),
+        ("import cape\ncape.haul(1, hig=True)", "haul(hig=)", "high"),
+        ("import cape\n(cape.Cable() + cape.Cable()).lays()", "Cable.lays", "lay"),
+        ("import cape\ndef f():\n    return cape.Cable()\nf().lays()", "Cable.lays", "lay"),
+        ("import shoal\nshoal.wired('a').sends('b')", "Wire.sends", "send"),
+        ("import shoal\nclass M(shoal.Model): ...\nM().saves()", "M.saves", "save"),
+        ("from sand.dunes import dig", "sand.dunes", "dune"),
+        (
+            "from collections import defaultdict\nd = defaultdict(list)\nd['a'].ad(1)",
+            "list.ad",
+            None,
+        ),
+        ("from collections import deque\nd = deque()\nd.push(1)", "deque.push", None),
+        (
+            f"{MODEL}    name: str\nprint(A(name='a').nick)",
+            "A.nick",
+            None,
+        ),
         (
             "import delta\napp = delta.App()\n@app.task(n=1)\ndef add(): ...\nadd.enqueue()",
             "add.enqueue",
@@ -518,7 +681,7 @@ def test_what_is_wrong_is_found_with_its_place_and_owner(
     line = f"import harbour\n{code}".split("\n")[found["line"] - 1]
     word = name.removesuffix("=)").split("(")[-1].split(".")[-1]
     is_call = name.endswith(")")
-    starts = ("harbour", "atoll", "isle", "C(") if is_call else (word, "from ")
+    starts = ("harbour", "atoll", "isle", "cape", "C(") if is_call else (word, "from ", "cape.")
     assert line[found["column"] - 1 :].startswith(starts), found
 
 
@@ -557,6 +720,15 @@ def test_what_is_wrong_is_found_with_its_place_and_owner(
         "from delta import Session\nSession().put(1)",
         "import isle\nisle.Chart().mark().title\nisle.Desk().open_up()",
         "from isle.cove import sand",
+        "import cape\ncape.Mode.peek\ncape.Proxy(cape.Wire()).send('a')\ncape.Data.to_le(1)",
+        "from cape import Gull, bay\nfrom cape.tower import TowerFallback",
+        "import cape\ncape.haul(1, high=True)",
+        "import shoal\nclass M(shoal.Model): ...\nM.objects",
+        "from sand.castle import build",
+        "from pydantic import BaseModel\nclass A(BaseModel, extra='allow'):\n    a: int\nA(a=1).b",
+        f"{MODEL}    model_config = ConfigDict(extra='allow')\n    a: int\nA(a=1).b",
+        "try:\n    view\nexcept NameError:\n    class view: ...\nview().tobytes()",
+        "import datetime as dt\n(dt.datetime.now() - dt.timedelta(1)).isoformat()",
         FILLED,
         *(pytest.param(code, id=cause) for cause, code in TAKEN_FOR_OTHERS.items()),
     ],

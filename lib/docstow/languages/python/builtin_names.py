@@ -50,6 +50,14 @@ ADDED_NAMES: Mapping[str, Mapping[str, str]] = {
         "id": "typing.Any",
         "pk": "typing.Any",
     },
+    "mongoengine.base.document.BaseDocument": {
+        "objects": "mongoengine.queryset.queryset.QuerySet",
+        "id": "typing.Any",
+        "pk": "typing.Any",
+        "_meta": "typing.Any",
+        "DoesNotExist": "type[mongoengine.errors.DoesNotExist]",
+        "MultipleObjectsReturned": "type[mongoengine.errors.MultipleObjectsReturned]",
+    },
     # ``tqdm.pandas()``
     "pandas.core.base.PandasObject": {
         "progress_apply": "typing.Any",
@@ -64,6 +72,9 @@ ADDED_NAMES: Mapping[str, Mapping[str, str]] = {
 DATA_HOLDERS = frozenset(
     {
         "pandas.core.generic.NDFrame",
+        "geopandas.geodataframe.GeoDataFrame",
+        "xarray.core.common.AttrAccessMixin",
+        "pydantic.main.BaseModel",
         "sqlalchemy.util.langhelpers.HasMemoized",
         "sqlalchemy.sql.traversals.HasCopyInternals",
         "sqlalchemy.sql.base.HasSyntaxExtensions",
@@ -74,8 +85,37 @@ DATA_HOLDERS = frozenset(
         "matplotlib.figure.FigureBase",
     }
 )
+#: Classes that answer for data that their configuration allows, and for nothing else. All their
+#: methods are written.
+MODELS = frozenset(
+    {"pydantic.main.BaseModel", "pydantic._internal._model_construction.ModelMetaclass"}
+)
+#: What attributes hold and methods return of which their packages tell no type.
+UNTOLD: Mapping[str, str] = {
+    "asyncpg.connection.connect": "asyncpg.connection.Connection",
+    "asyncpg.pool.Pool.acquire": "asyncpg.pool.PoolAcquireContext",
+    "asyncpg.pool.PoolAcquireContext.__aenter__": "asyncpg.pool.PoolConnectionProxy",
+    "openpyxl.workbook.workbook.Workbook.active": "openpyxl.worksheet.worksheet.Worksheet",
+    "openpyxl.workbook.workbook.Workbook.__getitem__": "openpyxl.worksheet.worksheet.Worksheet",
+}
+#: What an item is whose key is a text, and one whose key is a list or a comparison.
+UNTOLD_ITEMS: Mapping[str, tuple[str, str]] = {
+    "pandas.core.frame.DataFrame": ("pandas.core.series.Series", "pandas.core.frame.DataFrame"),
+}
+#: Classes that answer for any name with data, and with nothing that could be called.
+DATA_ANSWERS = frozenset(
+    f"pymongo.{kind}.{name}"
+    for kind in ("synchronous", "asynchronous")
+    for name in (
+        *("mongo_client.MongoClient", "mongo_client.AsyncMongoClient"),
+        *("database.Database", "database.AsyncDatabase"),
+        *("collection.Collection", "collection.AsyncCollection"),
+    )
+)
 #: Names that ``typing.NamedTuple`` adds.
 NAMED_TUPLE_NAMES = frozenset({"_asdict", "_fields", "_make", "_replace", "_field_defaults"})
+#: Bases of classes with slots that leave it at these.
+SLOTTED = frozenset({object, abc.ABC, typing.Generic, typing.Protocol})
 #: Metaclasses that add no names to a class.
 PLAIN_METACLASSES = frozenset({"type", "ABCMeta", "EnumMeta", "EnumType"})
 #: Names of an enumeration's members.

@@ -126,6 +126,8 @@ def _without_receiver(
         given = (*given[:-1], *keys)
     if view.owner is None or "staticmethod" in names:
         return given
+    if given and given[0].name != "self" and view.names.lineage(view.owner).is_interface:
+        return given  # It describes what others have: without ``self``.
     if given and given[0].kind in {"positional", "positional_only"}:
         return given[1:]
     return given if given and given[0].kind == "var_positional" else None

@@ -26,7 +26,7 @@ from docstow.languages.shared.stamps import Stamp, Stamps
 _MOST_CACHED = 12 * 1024 * 1024
 _LARGEST_FILE = 4 * 1024 * 1024
 #: Bytes of a compiled module that is searched.
-_LARGEST_BINARY = 64 * 1024 * 1024
+_LARGEST_BINARY = 96 * 1024 * 1024
 _NATIVE_SUFFIXES = (".so", ".pyd", ".dll", ".dylib")
 #: What begins the texts of a module that Cython keeps compressed; shorter ones are something else.
 _COMPRESSED = re.compile(rb"x[\x9c\xda]")

@@ -17,22 +17,30 @@ from dataclasses import dataclass, replace
 from docstow.languages.python.builtin_names import (
     ADDED_NAMES,
     CLASS_NAMES,
+    DATA_ANSWERS,
     DATA_HOLDERS,
     ENUM_NAMES,
     HARMLESS_DECORATORS,
+    MODELS,
     MODULE_NAMES,
     NAMED_TUPLE_NAMES,
     PLAIN_METACLASSES,
+    SLOTTED,
     standard_class,
 )
 from docstow.languages.python.files import Layer, ModuleFiles, PythonFiles
+from docstow.languages.python.source.dynamic import FILLED, SET_ON_SELF
 from docstow.languages.python.source.facts import ClassBody, Decorator, Definition, ModuleFacts
 from docstow.languages.python.source.functions import kept_type
+from docstow.languages.python.source.syntax import annotation_and_value, dotted
 from docstow.languages.shared.surface import Openness
 
 #: Imports and aliases that are followed one from another.
 _DEEPEST = 40
 _IS_OWN_BASE = "it inherits from itself"
+#: Methods of a metaclass that make a class.
+_MAKING = frozenset({"__new__", "__init__", "__prepare__", "__call__"})
+_EXTRA = "its configuration allows further data"
 _COMPILED = "it is compiled, and stubs leave out what they do not tell"
 #: Names of decorators that take arguments under other names, too.
 _RENAMING = re.compile(r"renam|alias|kwarg|transition", re.IGNORECASE)
@@ -176,6 +184,8 @@ class Lineage:
         metaclasses: the classes of its metaclass, whose names the class itself has, too.
         unread: the paths of bases that are not read.
         compiled: the compiled modules that it or a base is in.
+        on_instances: why instances may have more names that can have any.
+        has_slots: whether instances have no other attributes than all ``__slots__`` name.
     """
 
     classes: tuple[DefinitionView, ...]
@@ -185,10 +195,43 @@ class Lineage:
     metaclasses: tuple[DefinitionView, ...] = ()
     unread: tuple[str, ...] = ()
     compiled: tuple[Compiled, ...] = ()
+    on_instances: Doubt = Doubt()
+    has_slots: bool = False
+
+    @property
+    def making(self) -> list[DefinitionView]:
+        """The classes of its metaclass that may add names."""
+        return [
+            each
+            for each in self.metaclasses
+            if each.path not in MODELS and not _MAKING.isdisjoint(_body_names(each))
+        ]
+
+    @property
+    def is_interface(self) -> bool:
+        """Whether it is an interface of ``zope.interface``, which no class inherits from."""
+        return "Interface" in self._roots()
+
+    @property
+    def stands_for_others(self) -> bool:
+        """Whether a metaclass may take values of other classes for its instances."""
+        tests = {"__instancecheck__", "__subclasscheck__"}
+        return any(
+            each.path not in MODELS and not tests.isdisjoint(_body_names(each))
+            for each in self.metaclasses
+        )
+
+    def _roots(self) -> Iterator[str]:
+        """Yield the last names of bases that are not found to be classes."""
+        known = {each.definition.name for each in self.classes}
+        for each in self.classes:
+            if each.definition.body is not None:
+                names = (base.rpartition(".")[2] for base in each.definition.body.bases)
+                yield from (name for name in names if name not in known)
 
     def doubt(self, name: str = "") -> Doubt:
         """Return why it may have a name that is not seen; empty for any name."""
-        found = self.seen
+        found = self.seen if self.has_slots else self.seen.and_also(self.on_instances)
         for each in self.compiled:
             if each.may_give(name):
                 found = found.and_also(Doubt(each.reason, each.openness, by_calls=False))
@@ -559,7 +602,21 @@ class Names:
             return f"it fills itself with names that begin with {', '.join(facts.open_prefixes)}"
         if any(self._is_decorated_by_method(module, layer, e[0]) for e in facts.names.values()):
             return "a method of a class decorates its classes, and may give names to it"
+        if any(self._is_filled_by_decorator(module, layer, e[0]) for e in facts.names.values()):
+            return FILLED
         return ""
+
+    def _is_filled_by_decorator(self, module: ModuleFiles, layer: Layer, way: Definition) -> bool:
+        """Return whether what decorates a definition writes to the globals of its module."""
+        here = DefinitionView(self, module.name, layer, f"{module.name}.{way.name}", way)
+        for each in way.decorators:
+            found = here.find(each.name) if each.name else None
+            if not isinstance(found, DefinitionView):
+                continue
+            facts = found.names.files.facts(found.module, found.layer)
+            if facts is not None and found.definition.name in facts.fillers:
+                return True
+        return False
 
     def _is_decorated_by_method(self, module: ModuleFiles, layer: Layer, way: Definition) -> bool:
         """Return whether a method of a class decorates a class: ``@Backend.export``."""
@@ -711,6 +768,11 @@ def _in_no_body(lineage: Lineage, name: str) -> list[NameView]:
     for owner in lineage.classes:
         if owner.definition.body is not None and name in owner.definition.body.mentioned:
             return [member_view(owner, Definition(name, "attribute", 0, 0, name))]
+    for owner in lineage.classes if lineage.metaclasses else ():
+        # Metaclasses of enumerations look members up in any case.
+        ways = _body_names(owner).get(name.upper())
+        if ways and any(issubclass(each, enum.Enum) for each in lineage.standard):
+            return [member_view(owner, ways[0])]
     for owner in lineage.metaclasses:
         if ways := _body_names(owner).get(name):
             return [member_view(owner, ways[0], is_ambiguous=len(ways) > 1)]
@@ -736,6 +798,7 @@ def _trace(view: DefinitionView) -> Lineage:
     metaclasses = _trace_metaclass(view, body, doubts)
     orders: list[list[DefinitionView]] = []
     standard: list[type] = []
+    has_slots = body.has_slots
     unread: list[str] = []
     for base in body.bases:
         found = view.find(base) if base else None
@@ -743,13 +806,16 @@ def _trace(view: DefinitionView) -> Lineage:
         kind = standard_class(found.path) if isinstance(found, DefinitionView | External) else None
         if kind is not None:
             standard.append(kind)
+            has_slots = has_slots and kind in SLOTTED
         elif isinstance(found, DefinitionView) and found.definition.body is not None:
             inherited = found.names.lineage(found)
             orders.append(list(inherited.classes))
             standard += inherited.standard
             unread += inherited.unread
             metaclasses += [each for each in inherited.metaclasses if each not in metaclasses]
+            has_slots = has_slots and inherited.has_slots
             doubts.add(inherited.seen, inherited.call_doubt)
+            doubts.on_instances = doubts.on_instances.and_also(inherited.on_instances)
             doubts.compiled |= dict.fromkeys(inherited.compiled)
         elif module := _compiled_home(view, base, found):
             reason = f"its base class {base} is compiled"
@@ -759,8 +825,14 @@ def _trace(view: DefinitionView) -> Lineage:
             unread += [found.path] if isinstance(found, External) else []
             reason = f"its base class {base or '(an expression)'} is not known"
             doubts.add(_anything(reason), reason)
-    doubts.read_getattr(body, standard)
+    doubts.read_getattr(view, body, standard)
+    if body.proxied and (target := _proxied(view, body.proxied)) is not None:
+        orders.append(list(target.classes))
+        doubts.add(target.seen.and_also(target.on_instances))
+        doubts.compiled |= dict.fromkeys(target.compiled)
     classes = (view, *_merged([*orders, [each[0] for each in orders if each]]))
+    if any(each.path in MODELS for each in classes) and any(map(_allows_extra, classes)):
+        doubts.add(Doubt(_EXTRA, Openness.ITEMS, by_calls=False, by_words=False))
     bases = tuple(dict.fromkeys([*standard, object]))
     return Lineage(
         classes,
@@ -770,7 +842,24 @@ def _trace(view: DefinitionView) -> Lineage:
         tuple(metaclasses),
         tuple(dict.fromkeys(unread)),
         tuple(doubts.compiled),
+        doubts.on_instances,
+        has_slots and not metaclasses,
     )
+
+
+def _allows_extra(view: DefinitionView) -> bool:
+    return view.definition.body is not None and view.definition.body.allows_extra
+
+
+def _proxied(view: DefinitionView, attribute: str) -> Lineage | None:
+    """Return the class of the attribute to which a class hands on names that it lacks."""
+    ways = _body_names(view).get(attribute, ())
+    annotation, value = annotation_and_value(ways[0].signature) if len(ways) == 1 else (None, None)
+    name = dotted(annotation) or (dotted(value.func) if isinstance(value, ast.Call) else "")
+    found = view.find(name) if name else None
+    if not isinstance(found, DefinitionView) or found.definition.body is None:
+        return None
+    return found.names.lineage(found) if found.path != view.path else None
 
 
 def _compiled_home(
@@ -805,9 +894,20 @@ def _trace_metaclass(
         doubts.add(_anything(reason), reason)
         return []
     lineage = found.names.lineage(found)
+    if found.path in MODELS or _adds_nothing(lineage):
+        doubts.add(Doubt(), reason)
+        return list(lineage.classes)
     openness = max(Openness.DATA, lineage.doubt().openness)
     doubts.add(Doubt(reason, openness, by_calls=False, by_words=lineage.doubt().by_words), reason)
     return list(lineage.classes)
+
+
+def _adds_nothing(metaclass: Lineage) -> bool:
+    """Return whether a metaclass leaves its classes the names that are written in them."""
+    is_closed = metaclass.doubt().openness is Openness.CLOSED
+    is_plain = all(each in {object, type} or each is enum.EnumMeta for each in metaclass.standard)
+    names = (_body_names(each).keys() for each in metaclass.classes)
+    return is_closed and is_plain and all(map(_MAKING.isdisjoint, names))
 
 
 class _Doubts:
@@ -815,6 +915,7 @@ class _Doubts:
 
     def __init__(self) -> None:
         self.seen = Doubt()
+        self.on_instances = Doubt()
         self.call_doubt = ""
         self.compiled: dict[Compiled, None] = {}
 
@@ -827,7 +928,12 @@ class _Doubts:
         if body.open_reason:
             holds_data = view.path in DATA_HOLDERS
             openness = Openness.DATA if holds_data else Openness.FEW
-            self.add(Doubt(body.open_reason, openness, by_calls=False))
+            is_made_up = body.open_reason == FILLED
+            doubt = Doubt(body.open_reason, openness, by_calls=False, by_words=not is_made_up)
+            if body.open_reason == SET_ON_SELF:
+                self.on_instances = self.on_instances.and_also(doubt)
+            else:
+                self.add(doubt)
         for each in view.definition.decorators:
             is_harmless = each.name.rpartition(".")[2] in HARMLESS_DECORATORS
             if not is_harmless and not keeps_type(view, each):
@@ -840,13 +946,16 @@ class _Doubts:
         if module is not None and module.native:
             self.compiled[Compiled(view.names, module, _COMPILED, Openness.FEW)] = None
 
-    def read_getattr(self, body: ClassBody, standard: Sequence[type]) -> None:
+    def read_getattr(self, view: DefinitionView, body: ClassBody, standard: Sequence[type]) -> None:
         """Add what ``__getattr__`` of a class says, given its bases in the standard library."""
         result = body.getattr_result
-        if result == "no":
+        if result == "no" or view.path in MODELS:
+            return
+        if body.proxied and _proxied(view, body.proxied) is not None:
             return
         is_mapping = any(issubclass(each, Mapping | dict) for each in standard)
         has_items = result == "hidden" or (result == "items" and not is_mapping)
+        has_items = has_items or view.path in DATA_ANSWERS
         openness = Openness.ITEMS if has_items else Openness.ANY
         self.add(Doubt("it defines __getattr__", openness, by_calls=False, by_words=False))
 

@@ -311,9 +311,10 @@ class StandardSurface(PythonSurface):
         if self._versions_with(path):
             return False
         # What a module imports for itself is there, but not documented.
-        return (
-            path.rpartition(".")[2] in _module_versions() or self._sources.symbol(path) is not None
-        )
+        found, owner = self._sources.symbol(path), self.symbol(path.rpartition(".")[0])
+        is_of_class = owner is not None and owner.kind == "class"
+        is_seen = found is not None and not (is_of_class and found.kind == "re-export")
+        return path.rpartition(".")[2] in _module_versions() or is_seen
 
     def since(self, path: str) -> str:
         """Return which versions have what this one lacks: ``added in 3.12``; empty in doubt."""

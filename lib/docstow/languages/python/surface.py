@@ -26,6 +26,7 @@ from docstow.languages.python.calls import (
 from docstow.languages.python.docstrings import Docstrings
 from docstow.languages.python.files import Layer, ModuleFiles, PythonFiles
 from docstow.languages.python.names import DefinitionView, External, ModuleView, Names, NameView
+from docstow.languages.python.source.dynamic import FILLED
 from docstow.languages.python.source.facts import Definition, ModuleFacts
 from docstow.languages.python.source.syntax import Function
 from docstow.languages.python.words import Words
@@ -45,6 +46,8 @@ _MOST_MODULES = 20_000
 _MOST_SEARCHED_MODULES = 4000
 #: Modules that are searched for one name.
 _MOST_HOMES = 60
+#: Texts that decorators are given, from which on they are whole names and not parts of them.
+_WHOLE_NAMES = 5
 _LARGEST_FILE = 4 * 1024 * 1024
 _CLASS_HEADER = re.compile(rb"^[ \t]*class\s+(\w+)\s*\(([^)]*)\)", re.MULTILINE)
 _BASE_NAME = re.compile(rb"(\w+)\s*(?=[,\[)]|$)")
@@ -226,7 +229,17 @@ class PythonSurface:
         found = [each for each in _definitions(views) if not each.is_ambiguous]
         if not views or len(found) < len(views):
             return Openness.CLOSED if self.certain(path, name) else Openness.ANY
+        if name and any(self._is_made_with(each, name) for each in found):
+            return Openness.ANY
         return max(each.names.lineage(each).doubt(name).openness for each in found)
+
+    def _is_made_with(self, view: DefinitionView, name: str) -> bool:
+        """Return whether the file of a metaclass seems to give its classes a name."""
+        files = {each.layer.path for each in view.names.lineage(view).making}
+        if not files:
+            return False
+        given = re.compile(rb"['\"]%s['\"]|\.%s\s*=[^=]" % ((re.escape(name.encode()),) * 2))
+        return any(given.search(self._words.read(each)) is not None for each in files)
 
     def may_be_given(self, path: str, name: str, *, called: bool = False) -> bool:
         """Return whether a module or class may be given a name that no file shows it to have.
@@ -307,6 +320,15 @@ class PythonSurface:
         doubts = [each.names.lineage(each).doubt(name) for each in found]
         return any(each.reason and each.by_words for each in doubts)
 
+    def is_open_by_data(self, path: str, name: str) -> bool:
+        """Return whether a class is open by what its instances are given, and by nothing else."""
+        found = _definitions(self._views(path))
+        lineages = [each.names.lineage(each) for each in found]
+        return bool(found) and all(
+            not each.seen.reason and not any(one.may_give(name) for one in each.compiled)
+            for each in lineages
+        )
+
     def is_told(self, path: str, name: str) -> bool:
         """Return whether a decorator or an argument of a class is given a part of a name."""
         told = {
@@ -315,6 +337,8 @@ class PythonSurface:
             for each in view.names.lineage(view).classes
             for word in _TEXTS.findall(each.definition.signature)
         }
+        if len(told) >= _WHOLE_NAMES:
+            return name in told
         return any(len(each) > 2 and each in name for each in told)
 
     def everything(self, path: str) -> Everything:
@@ -364,9 +388,27 @@ class PythonSurface:
         A module that gives the name to the class itself counts, too.
         """
         symbol = self.symbol(path)
-        home = symbol.target if symbol is not None else ""
-        owner = (home or path).rpartition(".")[2]
-        return self._subclasses.may_have(owner, name) or self._subclasses.is_given(owner, name)
+        home = (symbol.target if symbol is not None else "") or path
+        return self._subclasses.may_have(home, name) or self._subclasses.is_given(
+            home.rpartition(".")[2], name
+        )
+
+    def is_filled(self, path: str, name: str) -> bool:
+        """Return whether a function makes names up for a module or class."""
+        return self.why_uncertain(path, name) == FILLED
+
+    def stands_for_others(self, path: str) -> bool:
+        """Return whether values of other classes may be taken for instances of a class."""
+        found = _definitions(self._views(path))
+        return any(each.names.lineage(each).stands_for_others for each in found)
+
+    def may_derive(self, path: str, base: str) -> bool:
+        """Return whether a class has a base, or one that is not known."""
+        lineages = [each.names.lineage(each) for each in _definitions(self._views(path))]
+        return not lineages or any(
+            each.unread or not each.classes or base in {one.path for one in each.classes}
+            for each in lineages
+        )
 
     def subclass_may_take(self, path: str, method: str, keyword: str) -> bool:
         """Return whether a method of a subclass in the package may take a keyword."""
@@ -598,14 +640,16 @@ class _Subclasses:
         """Return whether a subclass of a class has a name, or may have it.
 
         Args:
-            owner: the last name of the class, such as ``Index``.
+            owner: the path where the class is defined.
             name: which the class itself lacks.
         """
         mention = re.compile(rb"\b%s\b" % re.escape(name.encode()))
-        for module, subclass, file in self._subclasses_of(owner):
+        for module, subclass, file in self._subclasses_of(owner.rpartition(".")[2]):
             if mention.search(self._words.read(file)) is None:
                 continue
             path = f"{module}.{subclass}"
+            if not self._surface.may_derive(path, owner):
+                continue
             is_open = self._surface.openness(path) >= Openness.FEW and (
                 self._surface.is_told(path, name) or not self._surface.is_open_by_calls(path, name)
             )

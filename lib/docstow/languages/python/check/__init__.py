@@ -21,7 +21,7 @@ from docstow.languages.python.check.fitting import Surroundings
 from docstow.languages.python.check.inference import Inference
 from docstow.languages.python.check.parse import Parsed, Scope, collect_scopes, outer_nodes, parse
 from docstow.languages.python.check.passed import call_shape
-from docstow.languages.python.source.syntax import Function
+from docstow.languages.python.source.syntax import Function, dotted
 from docstow.languages.python.surface import STANDARD, PythonSurface
 from docstow.languages.shared.findings import Finding, Verdict, sort_findings
 from docstow.languages.shared.lookup import (
@@ -52,7 +52,7 @@ _AVAILABILITY = re.compile(
 )
 #: Exceptions that code catches where a name may be missing.
 _CAUGHT = re.compile(
-    r"Import|ModuleNotFound|Attribute|TypeError|(?<![\w.])(?:Base)?Exception\b|Warning|Errors\b"
+    r"Import|ModuleNotFound|Attribute|TypeError|(?<![\w.])(?:Base)?Exception\b|Warning|(?<![\w.])\w*Errors\b"
 )
 #: Calls whose code is meant to fail.
 _EXPECTING = re.compile(r"raises|Raises|warns|Warns|suppress|\bpatch\b")
@@ -125,6 +125,13 @@ class _Checker:
         self._patched = _patched_attributes(tree)
         #: What is called, by the id of its node, with its call.
         self._called = {id(e.func): e for e in ast.walk(tree) if isinstance(e, ast.Call)}
+        #: Variables that are made of a version.
+        self._versions = {
+            name
+            for each in tree.body
+            if isinstance(each, ast.Assign) and "version" in ast.unparse(each.value)
+            for name in map(dotted, each.targets)
+        } - {""}
         #: Above zero where a guard applies, so that nothing is reported.
         self._guarded = 0
         #: Nodes of definitions that were visited in the scope around them.
@@ -196,6 +203,7 @@ class _Checker:
             case ast.If(test=test) | ast.IfExp(test=test) | ast.While(test=test):
                 is_never = isinstance(test, ast.Constant) and not test.value
                 self._guarded += is_never or _tests_availability(test)
+                self._guarded += any(getattr(e, "id", "") in self._versions for e in ast.walk(test))
             case ast.BoolOp():
                 self._guarded += _tests_availability(node)
             case ast.With(items=items) | ast.AsyncWith(items=items):

@@ -267,6 +267,9 @@ class Annotations:
             return self.read(arguments[0], context, depth)
         if home in _TYPE:
             inner = without_none(self.read(arguments[0], context, depth))
+            if isinstance(inner, LocalType):
+                # It may be any subclass.
+                return replace(inner, is_class=True, is_receiver=True)
             return replace(inner, is_class=True) if inner is not None else None
         if home in _CALLABLE:
             result = without_none(self.read(arguments[-1], context, depth))

@@ -94,7 +94,7 @@ class Bodies:
         node = surface.function(symbol.path)
         if node is None:
             return None
-        values = list(_returned(node))
+        values = list(returned_values(node))
         if not values or None in values:
             return None
         body = self._body(node, symbol, package, receiver)
@@ -260,7 +260,7 @@ def _own_nodes(node: Function) -> Iterator[ast.AST]:
             waiting += ast.iter_child_nodes(each)
 
 
-def _returned(node: Function) -> Iterator[ast.expr | None]:
+def returned_values(node: Function) -> Iterator[ast.expr | None]:
     """Yield what a function returns; None for a generator."""
     for each in _own_nodes(node):
         if isinstance(each, ast.Yield | ast.YieldFrom):

@@ -29,6 +29,12 @@ def subclass_may_have(owner: PackageType, name: str) -> bool:
     return any(surface.subclass_may_have(each, name) for each in owner.paths)
 
 
+def stands_for_others(owner: PackageType) -> bool:
+    """Return whether values of other classes may be taken for instances of a class."""
+    surface = owner.package.surface
+    return isinstance(surface, PythonSurface) and any(map(surface.stands_for_others, owner.paths))
+
+
 def subclass_may_take(owner: PackageType, method: str, keyword: str) -> bool:
     """Return whether a subclass in the package has a method with a keyword."""
     surface = owner.package.surface
@@ -43,6 +49,14 @@ def may_make_another(package: Installed, path: str) -> bool:
     kinds = [each.kind for each in (new.parameters or ()) if each.name != "cls"] if new else []
     is_any = kinds == ["var_positional", "var_keyword"]
     return new is not None and is_any and not new.signature.endswith("-> Self")
+
+
+def is_filled(owner: PackageType, name: str) -> bool:
+    """Return whether a function makes names up for a class."""
+    surface = owner.package.surface
+    return isinstance(surface, PythonSurface) and any(
+        surface.is_filled(each, name) for each in owner.paths
+    )
 
 
 def is_told(owner: PackageType, name: str) -> bool:

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from docstow.languages.python.check.parse import Assigned, PlainParameter, Scope
+from docstow.languages.python.check.parse import Assigned, Defined, PlainParameter, Scope
 from docstow.languages.python.check.passed import call_shape
 from docstow.languages.python.source.syntax import Function, positional
 
@@ -89,9 +89,22 @@ class Doubts:
             is_below = each is not node and bool(self._refused)
             if is_below and ast.unparse(_place(each)) in self._refused:
                 return True
-            if isinstance(each, ast.Name) and self._is_called_on_another(each, scope):
+            if isinstance(each, ast.Name) and (
+                self._is_called_on_another(each, scope) or self._is_decorated(each, scope)
+            ):
                 return True
         return scope is not None and self._rests_on_open_call(node, scope)
+
+    def _is_decorated(self, name: ast.Name, scope: Scope | None) -> bool:
+        """Return whether a name is that of a class which a decorator may make another of."""
+        found = scope.find(name.id) if scope is not None else None
+        classes = self._own.values.classes
+        return any(
+            isinstance(each, Defined)
+            and isinstance(each.node, ast.ClassDef)
+            and not classes.has_plain_decorators(each.node)
+            for each in (found[1] if found is not None else ())
+        )
 
     def _is_called_on_another(self, name: ast.Name, scope: Scope | None) -> bool:
         """Return whether a name is the first parameter of a method that has no ``self``.

@@ -20,6 +20,7 @@ from docstow.languages.python.check.annotations import (
     join,
     without_none,
 )
+from docstow.languages.python.check.bodies import returned_values
 from docstow.languages.python.check.local_classes import LocalClasses
 from docstow.languages.python.check.members import Members
 from docstow.languages.python.check.parse import (
@@ -65,6 +66,22 @@ _FIXTURES: Mapping[str, str] = {
     "tmp_path_factory": "pytest.TempPathFactory",
     "tmp_path": "pathlib.Path",
 }
+#: What the methods of operators are named by.
+_OPERATORS: dict[type[ast.operator], str] = {
+    ast.Add: "add",
+    ast.Sub: "sub",
+    ast.Mult: "mul",
+    ast.MatMult: "matmul",
+    ast.Div: "truediv",
+    ast.FloorDiv: "floordiv",
+    ast.Mod: "mod",
+    ast.Pow: "pow",
+    ast.LShift: "lshift",
+    ast.RShift: "rshift",
+    ast.BitOr: "or",
+    ast.BitXor: "xor",
+    ast.BitAnd: "and",
+}
 #: Expressions that are followed one from another.
 _DEEPEST = 30
 
@@ -101,6 +118,8 @@ class Inference:
         self.members = Members(self._annotations)
         self.classes = LocalClasses(self, scopes)
         self._variables: dict[tuple[int, str], Inferred] = {}
+        #: What functions without annotations return.
+        self._returns: dict[Function, ValueType | None] = {}
         #: Variables that are being inferred, and whether they turned out to depend on themselves.
         self._open: dict[tuple[int, str], bool] = {}
 
@@ -152,9 +171,22 @@ class Inference:
         self, node: Function, scope: Scope, receiver: ValueType | None
     ) -> ValueType | None:
         """Return what a call of a function of the code returns, by its own annotation."""
-        returned = self.read_annotation(node.returns, scope, receiver)
         decorators = {decorator_name(each) for each in node.decorator_list}
+        if node.returns is None and not decorators:
+            returned = self._returned(node)
+        else:
+            returned = self.read_annotation(node.returns, scope, receiver)
         return self.members.wrap_result(returned, node, decorators)
+
+    def _returned(self, node: Function) -> ValueType | None:
+        """Return what the statements of a function return, on which all must agree."""
+        if node not in self._returns:
+            # A function that calls itself returns nothing certain.
+            self._returns[node] = None
+            values = list(returned_values(node)) if node in self._scopes else []
+            found = [self.infer(e, self._scopes[node], 0) if e else None for e in values]
+            self._returns[node] = without_none(join(found))
+        return self._returns[node]
 
     # -- expressions ---------------------------------------------------------------------------
 
@@ -182,13 +214,20 @@ class Inference:
                 return self._attribute(node, scope, depth + 1)
             case ast.Subscript():
                 return self._subscript(node, scope, depth + 1)
-            case ast.BoolOp(op=ast.Or(), values=values):
-                return join(self.infer(each, scope, depth + 1) for each in values)
-            case ast.IfExp(body=body, orelse=orelse):
-                return join(self.infer(each, scope, depth + 1) for each in (body, orelse))
-            case ast.NamedExpr(value=value):
-                return self.infer(value, scope, depth + 1)
+            case ast.BoolOp() | ast.IfExp() | ast.NamedExpr():
+                return join(self.infer(each, scope, depth + 1) for each in _alternatives(node))
+            case ast.BinOp(left=left, op=op, right=right):
+                return self._operated(left, type(op), right, scope, depth + 1)
         return self._literal(node, scope, depth)
+
+    def _operated(
+        self, left: ast.expr, op: type[ast.operator], right: ast.expr, scope: Scope, depth: int
+    ) -> ValueType | None:
+        """Return what an operator returns, by the method of the value before it."""
+        owner, other = self.type_of(left, scope, depth), self.type_of(right, scope, depth)
+        if not isinstance(owner, PackageType) or owner.is_class:
+            return None
+        return self.members.operate(owner, f"__{_OPERATORS[op]}__", other)
 
     def _literal(self, node: ast.expr, scope: Scope, depth: int) -> PackageType | None:
         """Return the type of a constant, a collection or a comprehension."""
@@ -403,3 +442,15 @@ class Inference:
         if path is not None:
             return self.members.call_path(path, passed)
         return self.members.call_value(function, passed) if function is not None else None
+
+
+def _alternatives(node: ast.BoolOp | ast.IfExp | ast.NamedExpr) -> list[ast.expr]:
+    """Return the expressions of which one is the value; nothing for ``and``."""
+    match node:
+        case ast.BoolOp(op=ast.Or(), values=values):
+            return values
+        case ast.IfExp(body=body, orelse=orelse):
+            return [body, orelse]
+        case ast.NamedExpr(value=value):
+            return [value]
+    return []

@@ -19,6 +19,7 @@ from docstow.languages.python.check.members import Members
 from docstow.languages.python.check.parse import Scope
 from docstow.languages.python.check.passed import NOTHING_PASSED, Passed
 from docstow.languages.python.source.functions import parameters
+from docstow.languages.python.source.getattr_names import allows_extra
 from docstow.languages.python.source.syntax import (
     Function,
     assignments,
@@ -139,9 +140,12 @@ class LocalClasses:
             if path in _EMPTY_BASES:
                 continue
             base: ValueType | None = None
+            standard = self._values.members.annotations.standard_type
             if path in _NAMED_TUPLES:
-                base = self._values.members.annotations.standard_type("builtins.tuple")
-            elif isinstance(node, ast.Name | ast.Attribute) and path not in _TYPED_DICTS:
+                base = standard("builtins.tuple")
+            elif path in _TYPED_DICTS:
+                base = standard("builtins.dict")
+            elif isinstance(node, ast.Name | ast.Attribute):
                 base = self._values.type_of(node, own.scope)
                 base = base if base is not None and base.is_class else None
             if base is None:
@@ -166,6 +170,8 @@ class LocalClasses:
         paths = {self._values.import_path(each, own.scope) for each in metaclasses}
         if not paths <= _METACLASSES:
             return Openness.ANY
+        if allows_extra(own.node):
+            return Openness.ITEMS
         for each in ast.walk(own.node):
             name = getattr(each, "id", None) or getattr(each, "attr", None)
             if (name or getattr(each, "name", None)) in _DYNAMIC_NAMES:

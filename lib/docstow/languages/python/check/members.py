@@ -6,6 +6,7 @@ import ast
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
+from docstow.languages.python.builtin_names import UNTOLD, UNTOLD_ITEMS
 from docstow.languages.python.check.annotations import (
     AnnotationContext,
     Annotations,
@@ -16,6 +17,7 @@ from docstow.languages.python.check.annotations import (
     without_none,
 )
 from docstow.languages.python.check.bodies import Bodies
+from docstow.languages.python.check.documented import documented_return
 from docstow.languages.python.check.overloads import agree, matching_overloads, may_take_key
 from docstow.languages.python.check.passed import NOTHING_PASSED, Passed, call_shape
 from docstow.languages.python.source.functions import (
@@ -28,9 +30,10 @@ from docstow.languages.python.source.syntax import (
     function_headers,
     positional,
 )
-from docstow.languages.python.surface import PythonSurface
+from docstow.languages.python.surface import STANDARD, PythonSurface
 from docstow.languages.shared.lookup import Installed
 from docstow.languages.shared.surface import Openness, Symbol
+from docstow.text.python_ast import try_parse_expression
 
 #: A call of one of these makes an instance of another class, or one with further names.
 _NO_INSTANCES = frozenset({"builtins.super", "builtins.type", "builtins.object", "typing.Any"})
@@ -159,6 +162,10 @@ class Members:
                 return None
         if instance.arguments or kind.path.startswith("builtins."):
             return instance
+        if kind.path == "collections.defaultdict":
+            maker = next(iter(passed.positional), None)
+            value = replace(maker, is_class=False) if maker is not None and maker.is_class else None
+            return replace(instance, arguments=(None, value))
         return replace(instance, arguments=self._type_arguments(instance, passed))
 
     def _makes_own(self, kind: PackageType, new: Symbol) -> bool:
@@ -244,7 +251,7 @@ class Members:
         elif isinstance(value, ast.Call):
             # ``conf = Settings()`` is an instance of the class.
             called = context.resolve(value.func)
-            if isinstance(called, Resolved):
+            if isinstance(called, Resolved) and called.defined_at != "enum.auto":
                 found = self.call_found(called, Passed(call_shape(value)))
         elif receiver is not None and not receiver.is_class and _is_nothing(value):
             found = without_none(self._bodies.attribute(symbol, package, receiver))
@@ -276,6 +283,34 @@ class Members:
         if value.path == "typing.Callable":
             return value.arguments[-1] if value.arguments else None
         return self.call_method(value, "__call__", passed)
+
+    def operate(self, owner: PackageType, name: str, other: ValueType | None) -> ValueType | None:
+        """Return what a method of an operator returns, by the overload that takes the other value.
+
+        Python's own values leave an operator to what they do not know.
+        """
+        symbol = self.symbol(owner, name)
+        if owner.alternatives or symbol is None or symbol.kind != "method":
+            return None
+        context = self._member_context(symbol, owner.package, owner)
+        headers = function_headers(symbol.signature)
+        if len(headers) > 1 and not symbol.overloads:
+            headers = headers[:-1]
+        possible: list[Function] = []
+        for header in headers:
+            taken = positional(header)[-1].annotation if len(positional(header)) == 2 else None
+            kind = self.annotations.read(taken, context)
+            if isinstance(kind, PackageType) and isinstance(other, PackageType):
+                if other.path in kind.paths:
+                    possible = [header]
+                    break
+                if not kind.alternatives:
+                    continue
+            possible.append(header)
+        is_certain = owner.package.name != STANDARD or other is not None
+        if len(possible) != 1 or not is_certain:
+            return None
+        return self._infer_returned(symbol, owner.package, owner, NOTHING_PASSED, headers=possible)
 
     # -- protocols -----------------------------------------------------------------------------
 
@@ -321,6 +356,13 @@ class Members:
                 case ast.Constant(value=int(number)) if number >= 0:
                     return self.unpack(value, number)
             return None
+        home = value.package.surface.symbol(value.path)
+        items = UNTOLD_ITEMS.get(home.target or value.path) if home is not None else None
+        if items is not None:
+            is_text = isinstance(index, ast.Constant) and isinstance(index.value, str)
+            is_part = isinstance(index, ast.List | ast.ListComp | ast.Compare)
+            path = items[0] if is_text else items[1] if is_part else ""
+            return self._instance(path, value.package)
         symbol = self.symbol(value, "__getitem__")
         if symbol is None or symbol.kind != "method":
             return None
@@ -373,15 +415,26 @@ class Members:
         fit = matching_overloads(written, passed.shape, receives=receives, unbound=unbound)
         context = self._member_context(symbol, package, receiver)
         if len(written) == 1 and written[0].returns is None:
-            return self.wrap_result(
-                self._bodies.returned(symbol, package, receiver), written[0], set()
+            returned = self._untold(symbol, package) or self._bodies.returned(
+                symbol, package, receiver
             )
+            if returned is None and (said := documented_return(symbol.docstring)):
+                returned = without_none(self.annotations.read(try_parse_expression(said), context))
+            return self.wrap_result(returned, written[0], set())
         if len(fit) > 1:
             fit = [each for each in fit if self._accepts(each, context, passed, receives)] or fit
             # Of overloads that no argument tells apart, the first applies.
             if not unbound and agree(fit, passed.shape, receives=receives):
                 fit = fit[:1]
         return without_none(join(self._result(each, context, passed) for each in headers or fit))
+
+    def _untold(self, symbol: Symbol, package: Installed) -> PackageType | None:
+        """Return what is known of an attribute or method of which its package tells no type."""
+        path = UNTOLD.get(symbol.target or symbol.path)
+        return self._instance(path, package) if path is not None else None
+
+    def _instance(self, path: str, package: Installed) -> PackageType | None:
+        return PackageType(path, package) if _is_class(path, package) else None
 
     def call_found(self, found: Resolved, passed: Passed) -> ValueType | None:
         """Return what a call of something returns that a module of a package names."""

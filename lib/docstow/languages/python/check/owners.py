@@ -19,6 +19,7 @@ from docstow.text.python_ast import try_parse_module
 
 if TYPE_CHECKING:
     from docstow.languages.python.check import Checked
+    from docstow.languages.python.check.parse import Scope
     from docstow.languages.shared.boundary import Boundary
     from docstow.languages.shared.language_server import LanguageServer
 
@@ -61,15 +62,45 @@ class Owners:
         self._roots = roots
         self._file = file
         self._classes: dict[Path, dict[int, str]] = {}
+        self._typed: dict[str, bool] = {}
         self._words = frozenset(re.findall(r"\w+", own.parsed.text))
 
-    def is_typed(self, module: str) -> bool:
-        """Return whether a package has types for all that it offers, or stubs."""
-        top = module.partition(".")[0]
-        return any(
-            (root / top / "py.typed").is_file() or (root / f"{top}-stubs").is_dir()
-            for root in self._roots
-        )
+    def is_typed(self, path: str) -> bool:
+        """Return whether what is at a dotted path is of a package with types for all, or stubs."""
+        top, *inner = path.split(".")
+        if top not in self._typed:
+            stubbed = any((root / f"{top}-stubs").is_dir() for root in self._roots)
+            self._typed[top] = stubbed or self._is_marked(top)
+        # Of a namespace each package is marked by itself.
+        while inner and not self._typed[top]:
+            folder = f"{top}/{'/'.join(inner)}"
+            if folder not in self._typed:
+                self._typed[folder] = self._is_marked(folder)
+            if self._typed[folder]:
+                return True
+            inner.pop()
+        return self._typed[top]
+
+    def _is_marked(self, folder: str) -> bool:
+        return any((root / folder / "py.typed").is_file() for root in self._roots)
+
+    def beside(self, path: str) -> tuple[str, list[str]]:
+        """Return the module of a namespace that is not there, and the modules that are beside it.
+
+        Empty where a dotted path leads to no folder that several packages share.
+        """
+        parts = path.split(".")
+        for end in range(1, len(parts)):
+            shared = [root.joinpath(*parts[:end]) for root in self._roots]
+            folders = [each for each in shared if each.is_dir()]
+            if not folders or any((each / "__init__.py").is_file() for each in folders):
+                break
+            names = {each.stem for folder in folders for each in folder.iterdir()}
+            if parts[end] not in names:
+                above = ".".join(parts[:end])
+                known = sorted(each for each in names if each.isidentifier())
+                return f"{above}.{parts[end]}", [f"{above}.{each}" for each in known]
+        return "", []
 
     def find(
         self,
@@ -146,13 +177,13 @@ class Owners:
         if not _PATH.fullmatch(plain) or plain in _UNINFORMATIVE:
             return []
         if "." in plain:
-            top = plain.partition(".")[0]
-            found = self._of_package(plain, typed=self.is_typed(top) or self._is_standard(plain))
+            typed = self.is_typed(plain) or self._is_standard(plain)
+            found = self._of_package(plain, typed=typed)
             return [found] if found is not None else []
         local = [
             Owner(LocalType(each, scope), typed=True)
             for each, scope in self._own.scopes.items()
-            if isinstance(each, ast.ClassDef) and each.name == plain
+            if isinstance(each, ast.ClassDef) and each.name == plain and _is_plain(each, scope)
         ]
         builtin = self._of_package(f"builtins.{plain}", typed=True)
         return local if local or builtin is None else [builtin]
@@ -173,7 +204,7 @@ class Owners:
         parts = list(path.relative_to(root).with_suffix("").parts)
         if name is None or not parts:
             return None
-        typed = path.suffix == ".pyi" or self.is_typed(parts[0])
+        typed = path.suffix == ".pyi" or self.is_typed(".".join(parts))
         parts[0] = parts[0].removesuffix("-stubs")
         module = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
         return self._of_package(f"{module}.{name}", typed=typed)
@@ -186,7 +217,7 @@ class Owners:
 
     def _local(self, line: int) -> Owner | None:
         for node, scope in self._own.scopes.items():
-            if isinstance(node, ast.ClassDef) and node.lineno == line:
+            if isinstance(node, ast.ClassDef) and node.lineno == line and _is_plain(node, scope):
                 return Owner(LocalType(node, scope), typed=True)
         return None
 
@@ -217,6 +248,12 @@ class Owners:
             return []
         found = (self._of_package(each, typed=True) for each in paths)
         return [each for each in found if each is not None]
+
+
+def _is_plain(node: ast.ClassDef, scope: Scope) -> bool:
+    """Return whether a class is not one of several that branches define."""
+    around = scope.parent if scope.node is node else scope
+    return around is None or node in getattr(around.node, "body", ())
 
 
 def _named(text: str, nodes: Sequence[ast.expr]) -> tuple[str, list[tuple[int, int]]]:

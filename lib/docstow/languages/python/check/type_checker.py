@@ -22,9 +22,11 @@ from docstow.languages.python.check.certainty import (
     best_likeness,
     is_closed,
     is_conclusive,
+    is_filled,
     is_told,
     is_unheard_of,
     may_make_another,
+    stands_for_others,
     subclass_may_have,
     subclass_may_take,
 )
@@ -70,13 +72,18 @@ if TYPE_CHECKING:
     from docstow.languages.shared.project import Scan
     from docstow.languages.shared.surface import Symbol
 
-_FILE = "code.py"
+#: The name of the file that is checked, which hides no module.
+_FILE = "docstow_code.py"
 #: The version of Python that code is for where nothing says it.
 _PYTHON = "3.13"
 #: Names with these in them belong to classes that are mixed into others.
 _MIXED = "mixin"
 #: How like the nearest name must be that a value's class has, where that is inferred alone.
 _LEAST_INFERRED = 80.0
+#: How like it must be where type checkers agree that a class without types has no such data.
+_LEAST_READ = 75.0
+#: How like another module of a namespace must be to one that is not there.
+_LEAST_OF_NAMESPACE = 80.0
 #: What extends Python's own building of packages is not known.
 _BUILDING = "distutils."
 
@@ -259,17 +266,22 @@ class _Judge:
         name, package, called = claim.name, kind.package, call is not None
         if not kind.certainly_lacks(name) or self._is_building(kind):
             return None
-        if is_told(kind, name):
+        if is_told(kind, name) or is_filled(kind, name):
             return None
-        if claim.title and subclass_may_have(kind, name):
+        if claim.title and (stands_for_others(kind) or subclass_may_have(kind, name)):
             return None
         if self._own.values.classes.subclass_has(kind, name):
             return None
         near = self._names.suggest(package, kind.path, name, call=call)
+        # A tuple may be a named one, of which nothing tells the names.
+        if kind.path == "builtins.tuple" and best_likeness(name, near) < _LEAST_INFERRED:
+            return None
         if not claim.title:
             # It answers for any name, of which those of two words are hardly data.
             is_certain = bool(near) and ("_" in name or not self._may_be_added(package, name))
-        elif claim.node in self._agreed and self._is_agreed(kind, name, typed=typed, called=called):
+        elif claim.node in self._agreed and self._is_agreed(
+            kind, name, near, typed=typed, called=called
+        ):
             is_certain = True
         elif typed:
             is_certain = is_closed(kind, name, called=called)
@@ -329,7 +341,9 @@ class _Judge:
             if each is not None
         )
 
-    def _is_agreed(self, kind: PackageType, name: str, *, typed: bool, called: bool) -> bool:
+    def _is_agreed(
+        self, kind: PackageType, name: str, near: Sequence[str], *, typed: bool, called: bool
+    ) -> bool:
         """Return whether it is enough that several type checkers see no such member of a class.
 
         They know what its package tells of its types, and nothing of what it sets while it runs.
@@ -337,10 +351,17 @@ class _Judge:
         openness, surface = kind.openness(name), kind.package.surface
         if not isinstance(surface, PythonSurface):
             return False
+        if called and all(surface.is_open_by_data(each, name) for each in kind.paths):
+            return typed or not surface.may_set(name)
+        if called and typed and openness is not Openness.FEW:
+            return True
         if any(surface.is_open_by_words(each, name) for each in kind.paths):
-            is_given = any(surface.may_be_given(each, name, called=called) for each in kind.paths)
+            # Data that is read by name may come from anywhere, but for what is misspelt.
+            is_seen = called or best_likeness(name, near) >= _LEAST_READ
+            if any(surface.may_be_given(each, name, called=is_seen) for each in kind.paths):
+                return False
             if typed or not called:
-                return not is_given
+                return True
             return openness <= Openness.FEW and not surface.may_set(name)
         if typed:
             return True
@@ -416,6 +437,8 @@ class _Judge:
         surface = package.surface
         if claim.node not in self._agreed or not isinstance(surface, PythonSurface):
             return False
+        if surface.is_filled(claim.module, claim.name):
+            return False
         is_typed = self._owners.is_typed(claim.module)
         # Of Python's own modules no more is seen than stubs tell.
         is_hidden = package.name == STANDARD or claim.name.startswith("_")
@@ -427,6 +450,8 @@ class _Judge:
         """Return that a package has no such module, where it is one that has modules."""
         parent, _, name = claim.module.rpartition(".")
         package = self._names.resolver.package_for(claim.module) if parent else None
+        if package is None and parent:
+            return self._of_namespace(claim)
         if package is None or self._names.look_up(claim.module).whole:
             return None
         modules = package.surface.modules()
@@ -448,6 +473,28 @@ class _Judge:
             near=near,
             package=package,
             path=parent,
+        )
+
+    def _of_namespace(self, claim: ImportClaim) -> Finding | None:
+        """Return that packages which share a namespace have no module of a name, only one like it.
+
+        One that is not like any may be of a package that is not installed.
+        """
+        missed, beside = self._owners.beside(claim.module)
+        name = missed.rpartition(".")[2]
+        near = nearest(missed, beside, shaped=False)
+        package = self._names.resolver.package_for(near[0]) if near else None
+        if package is None or best_likeness(name, near) < _LEAST_OF_NAMESPACE:
+            return None
+        return self._report(
+            claim.node,
+            name,
+            missed,
+            "unknown",
+            message=absent(package, "module", missed.rpartition(".")[0], name, near),
+            near=near,
+            package=package,
+            path=missed.rpartition(".")[0],
         )
 
     def _call_of(self, node: ast.Attribute) -> PassedArguments | None:
@@ -631,6 +678,13 @@ class _Judge:
         return "", None
 
     def _choice(self, claim: ChoiceClaim) -> Finding | None:
+        stored = (
+            each.slice
+            for each in ast.walk(self._own.parsed.tree)
+            if isinstance(each, ast.Subscript) and not isinstance(each.ctx, ast.Load)
+        )
+        if any(claim.node is each for each in stored):
+            return None  # A dictionary takes any key.
         near = nearest(claim.text, claim.choices, shaped=False, filled=True)
         return self._report(
             claim.node,

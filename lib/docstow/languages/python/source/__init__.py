@@ -36,10 +36,12 @@ from docstow.languages.python.source.functions import (
     parameters,
 )
 from docstow.languages.python.source.getattr_names import (
+    allows_extra,
     class_getattr_result,
     getattr_factories,
     lazy_names,
     module_getattr,
+    proxied_attribute,
 )
 from docstow.languages.python.source.syntax import (
     Function,
@@ -48,6 +50,7 @@ from docstow.languages.python.source.syntax import (
     block_bodies,
     dotted,
     head_names,
+    named_tuple_fields,
     positional,
     statements,
     string_list,
@@ -60,7 +63,6 @@ from docstow.text.python_ast import UNREADABLE, parse_module
 _ENCODING = re.compile(rb"^[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)")
 # Both begin with plain letters, which are much faster to find.
 _SELF_ATTRIBUTE = re.compile(r"(?:self(?<!\wself)|cls(?<!\wcls))\.([A-Za-z_]\w*)")
-_SELF_ASSIGNMENT = re.compile(r"self(?<!\wself)\.([A-Za-z_]\w*)\s*(?::[^=\n]*)?=(?!=)")
 _BLOCKS = (ast.If, ast.Try, ast.TryStar, ast.With, ast.For, ast.While, ast.Match)
 _LONGEST_VALUE = 80
 #: The reason for further names of a module that defines ``__getattr__``.
@@ -123,6 +125,17 @@ def read_module(
         defined_factories=getattr_factories(tree) if "AttributeError" in text else {},
         given_texts=scope.given,
         open_prefixes=tuple(sorted(dynamics.prefixes)),
+        fillers=_fillers(tree) if "f_globals" in text else frozenset(),
+    )
+
+
+def _fillers(tree: ast.Module) -> frozenset[str]:
+    """Return the functions of a module that look at the globals of who calls them."""
+    return frozenset(
+        each.name
+        for each in tree.body
+        if isinstance(each, Function)
+        and any(getattr(inner, "attr", "") == "f_globals" for inner in ast.walk(each))
     )
 
 
@@ -287,17 +300,21 @@ class _BodyReader:
         given = replace(given, text=filled_text(given.text, node.decorator_list, self.strings))
         methods = "\n".join(source.lines[node.lineno : node.end_lineno])
         attributes = _instance_attributes(node, source)
-        for each in sorted(
-            {*_SELF_ASSIGNMENT.findall(methods), *self.dynamics.patched.get(name, ())}
-        ):
+        for each in sorted(attributes.keys() | self.dynamics.patched.get(name, set())):
             definition = Definition(each, "attribute", 0, 0, signature=attributes.get(each, ""))
-            inner.names.setdefault(each, [definition])
+            known = inner.names.setdefault(each, [definition])
+            if len(known) == 1 and known[0].kind == "attribute" and not known[0].signature:
+                # A slot gets its value, and so its type, from a method.
+                known[0] = replace(known[0], signature=definition.signature)
         keywords = {each.arg or "**": each.value for each in node.keywords}
         metaclass = keywords.pop("metaclass", None)
         above = [f"@{source.quote(each)}\n" for each in node.decorator_list]
         parts = [source.quote(each) for each in node.bases]
         parts += [f"{each.arg or '**'}={source.quote(each.value)}" for each in node.keywords]
         header = f"({', '.join(parts)})" if parts else ""
+        for base in node.bases:
+            for field in named_tuple_fields(base) or ():
+                inner.names.setdefault(field, [_field(field, node.lineno)])
         body = ClassBody(
             bases=tuple(base for each in node.bases for base in _base_names(each)),
             metaclass=(dotted(metaclass) or "?") if metaclass is not None else "",
@@ -307,7 +324,13 @@ class _BodyReader:
             mentioned=frozenset(_SELF_ATTRIBUTE.findall(methods)),
             open_reason=inner.open_reason or self.dynamics.classes.get(name, ""),
             getattr_result=class_getattr_result(node.body),
-            has_called_base=any(isinstance(each, ast.Call) for each in node.bases),
+            has_called_base=any(
+                isinstance(each, ast.Call) and named_tuple_fields(each) is None
+                for each in node.bases
+            ),
+            has_slots="__slots__" in inner.names and "__dict__" not in inner.names,
+            allows_extra=allows_extra(node),
+            proxied=proxied_attribute(node.body),
         )
         self._bind(
             Definition(
@@ -373,11 +396,15 @@ class _BodyReader:
             bound = [name for name in bound if name not in self.names]
         if "__slots__" in bound and self.owner:
             for each in string_list(node.value) or ():
-                self.names.setdefault(
-                    each, [Definition(each, "attribute", node.lineno, node.lineno)]
-                )
+                self.names.setdefault(each, [_field(each, node.lineno)])
+        fields = named_tuple_fields(node.value)
         for name in bound:
-            self._bind(self._attribute(name, node, conditional=conditional))
+            made = self._attribute(name, node, conditional=conditional)
+            if fields is not None and len(bound) == 1:
+                names = {each: (_field(each, node.lineno),) for each in fields}
+                body = ClassBody(("tuple",), "", keywords=False, names=names)
+                made = replace(made, kind="class", signature=f"class {name}(tuple)", body=body)
+            self._bind(made)
         if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and self.owner:
             self._field(node.target.id, node)
 
@@ -459,6 +486,10 @@ class _BodyReader:
             self.given |= given_texts(call, self.package, self.strings)
 
 
+def _field(name: str, line: int) -> Definition:
+    return Definition(name, "attribute", line, line)
+
+
 def _maker(annotation: ast.expr | None, value: object) -> str:
     """Return what makes a value: the class that annotates it, or else what is called for it."""
     name = dotted(annotation)
@@ -474,7 +505,8 @@ def _first_line(node: Function | ast.ClassDef) -> int:
 def _instance_attributes(node: ast.ClassDef, source: SourceText) -> Mapping[str, str]:
     """Return signatures of the attributes that methods set, by name.
 
-    A signature is ``name: annotation``, or ``name = Class()`` where nothing else is assigned.
+    A signature is ``name: annotation``, or ``name = Class()`` where nothing else is assigned; empty
+    for others.
     """
     annotated: dict[str, str] = {}
     assigned: dict[str, set[str]] = {}
@@ -501,7 +533,7 @@ def _instance_attributes(node: ast.ClassDef, source: SourceText) -> Mapping[str,
                 elif isinstance(value, ast.Call) and dotted(value.func):
                     text = f"{name} = {dotted(value.func)}()"
                 assigned.setdefault(name, set()).add(text)
-    alone = {name: next(iter(texts)) for name, texts in assigned.items() if len(texts) == 1}
+    alone = {name: texts.pop() if len(texts) == 1 else "" for name, texts in assigned.items()}
     return {**alone, **annotated}
 
 
@@ -510,6 +542,8 @@ def _base_names(node: ast.expr) -> list[str]:
 
     Of ``Base.made_with(Other)``, which makes a class of both, return both.
     """
+    if named_tuple_fields(node) is not None:
+        return ["tuple"]
     match node:
         case ast.Call(func=ast.Attribute(value=owner), args=[other], keywords=[]):
             return [dotted(owner), dotted(other)]

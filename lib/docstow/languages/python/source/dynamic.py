@@ -11,7 +11,7 @@ from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from docstow.languages.python.source.syntax import dotted, string_value
+from docstow.languages.python.source.syntax import Function, dotted, positional, string_value
 
 # Each begins with plain letters, which is ten times as fast as one expression for all.
 _MENTIONS = tuple(
@@ -34,6 +34,12 @@ _MENTIONS = tuple(
 )
 #: Methods of a namespace that add nothing to it.
 _READING_METHODS = {"get", "items", "keys", "values", "copy", "pop", "clear"}
+#: Why a class or module has other names that a function makes up and gives it.
+FILLED = "a function gives it names"
+#: Why a class has other names whose instances have a dictionary.
+SET_ON_SELF = "attributes of instances are set by name"
+#: Functions that read what they are given first.
+_LOOKING = {"getmembers", "dir", "getattr", "hasattr"}
 _SELF = {"self", "cls"}
 #: Methods whose attributes are set by a statement elsewhere, or were there before.
 _RESTORING = {"__setstate__", "__setattr__", "__delattr__"}
@@ -181,7 +187,7 @@ class _Walker(ast.NodeVisitor):
             if (name := string_value(node.slice)) and self._classes:
                 self._found.patched.setdefault(self._classes[-1], set()).add(name)
             elif not isinstance(node.ctx, ast.Del):
-                self._open_class("its __dict__ is written")
+                self._open_class(SET_ON_SELF)
         # A module looked up by another name is only read; this one is taken to be changed.
         looked = looked and dotted(node.slice) != "__name__"
         if looked and _is_namespace(node.value):
@@ -205,7 +211,7 @@ class _Walker(ast.NodeVisitor):
         ):
             return
         if any(self._is_own_dict(each) for each in node.targets):
-            self._open_class("its __dict__ is replaced")
+            self._open_class(SET_ON_SELF)
         self.generic_visit(node)
 
     def visit_Call(self, node: ast.Call) -> None:
@@ -217,8 +223,10 @@ class _Walker(ast.NodeVisitor):
                     self.visit(each)
                 return
             if self._is_own_dict(owner) and method not in _READING_METHODS:
-                self._open_class("its __dict__ is written")
-        if name in {"sorted", "list", "set", "len", "dict"} and any(map(_is_namespace, node.args)):
+                self._open_class(SET_ON_SELF)
+        if _only_looks(node, name):
+            for each in node.args[1:]:
+                self.visit(each)
             return
         if any(map(_is_namespace, node.args)) and self._ignores_its_argument(name):
             return
@@ -276,7 +284,9 @@ class _Walker(ast.NodeVisitor):
         # object.__setattr__(self, name, value) and setattr(self, name, value)
         owner = dotted(node.args[0]) if node.args else ""
         name = string_value(node.args[1]) if len(node.args) > 1 else ""
-        target = self._classes[-1] if owner in _SELF and self._classes else owner
+        target = self._classes[-1] if self._classes and self._is_receiver(owner) else owner
+        for filled in self._filled_by(owner):
+            self._found.classes.setdefault(filled, FILLED)
         if not target or "." in target:
             if not owner and not name and node.args and not self._depth and not self._classes:
                 self._open_module("it sets attributes by name")
@@ -284,7 +294,29 @@ class _Walker(ast.NodeVisitor):
         if name:
             self._found.patched.setdefault(target, set()).add(name)
         elif target and not self._is_private(node.args[1:2]):
-            self._found.classes.setdefault(target, "attributes are set by name")
+            reason = SET_ON_SELF if owner == "self" else "attributes are set by name"
+            self._found.classes.setdefault(target, reason)
+
+    def _is_receiver(self, owner: str) -> bool:
+        """Return whether a name is what a method gets first, whatever it is called."""
+        plain = positional(self._function) if isinstance(self._function, Function) else []
+        return owner in _SELF or (self._depth == 1 and owner in {each.arg for each in plain[:1]})
+
+    def _filled_by(self, owner: str) -> Iterator[str]:
+        """Yield the classes for which the module calls the function around, by its parameter."""
+        function = self._function
+        if not isinstance(function, ast.FunctionDef) or self._depth != 1 or self._classes:
+            return
+        if owner not in {each.arg for each in function.args.args[:1]}:
+            return
+        for each in self._module.body:
+            match each:
+                case ast.Expr(value=ast.Call(func=ast.Name(id=name), args=[ast.Name(id=given)])):
+                    if name == function.name:
+                        yield given
+                case ast.ClassDef(name=given, decorator_list=above):
+                    if function.name in map(dotted, above):
+                        yield given
 
     def _is_private(self, name: list[ast.expr]) -> bool:
         """Return whether a name that is made of parts begins with an underscore."""
@@ -347,6 +379,22 @@ def _prefix(test: ast.expr, name: str) -> str:
                 if tested == name and not isinstance(getattr(test, "op", None), ast.Or):
                     return string_value(each.args[0]) if each.args else ""
     return ""
+
+
+def _only_looks(node: ast.Call, name: str) -> bool:
+    """Return whether a call only reads a namespace, or the module, that it is given first."""
+    if name in {"sorted", "list", "set", "len", "dict"} and any(map(_is_namespace, node.args)):
+        return True
+    is_reader = name.rpartition(".")[2] in _LOOKING
+    return is_reader and bool(node.args) and _is_module_itself(node.args[0])
+
+
+def _is_module_itself(node: ast.expr) -> bool:
+    """Return whether a node is ``sys.modules[__name__]``."""
+    match node:
+        case ast.Subscript(value=value, slice=ast.Name(id="__name__")):
+            return dotted(value) == "sys.modules"
+    return False
 
 
 def _is_namespace(node: ast.AST) -> bool:

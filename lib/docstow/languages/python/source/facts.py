@@ -124,17 +124,23 @@ class ClassBody:
         open_reason: why further names may appear; empty where none can.
         getattr_result: what ``__getattr__`` returns for names that the class lacks.
         has_called_base: whether a base is the result of a call, whose names ``bases`` has.
+        has_slots: whether ``__slots__`` names the attributes of its instances.
+        allows_extra: whether its configuration may allow data besides the fields.
+        proxied: the attribute to which ``__getattr__`` hands on every name; empty for none.
     """
 
     bases: tuple[str, ...]
     metaclass: str
     keywords: bool
     names: Mapping[str, tuple[Definition, ...]]
-    fields: tuple[Field, ...]
-    mentioned: frozenset[str]
-    open_reason: str
+    fields: tuple[Field, ...] = ()
+    mentioned: frozenset[str] = frozenset()
+    open_reason: str = ""
     getattr_result: GetattrResult = "no"
     has_called_base: bool = False
+    has_slots: bool = False
+    allows_extra: bool = False
+    proxied: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,6 +156,7 @@ class ModuleFacts:
         open_reason: why further names may appear; empty where none can.
         lines: number of lines.
         open_prefixes: what further names begin with that may appear.
+        fillers: functions that may write to the globals of who calls them.
         getattr_names: further names that the module's ``__getattr__`` answers for.
         getattr_factories: functions whose result answers for further names, as they are named here.
         defined_factories: its own functions of that kind, each with the names (or ``module:name``)
@@ -169,3 +176,4 @@ class ModuleFacts:
     defined_factories: Mapping[str, frozenset[str]] = field(default_factory=dict)
     given_texts: Mapping[str, str] = field(default_factory=dict)
     open_prefixes: tuple[str, ...] = ()
+    fillers: frozenset[str] = frozenset()

@@ -317,8 +317,11 @@ def find_forward(node: Function) -> Forward | None:
         return None
     certain = next((each for each in _certain_calls(node.body) if each in calls), None)
     kept = _kept(nodes, rest) if certain is not None else 0
+    kept += sum(_adds_written_keys(each, rest) for each in nodes)
     if len(keys) + len(calls) + refused + tested + kept != uses:
         return None
+    if any(isinstance(each, ast.Assert) and _uses(each.test, rest) for each in node.body):
+        return Forward((), frozenset(keys))
     targets = [_target(node, each.func) for each in ([certain] if certain else calls)]
     if not all(target for target, _ in targets):
         return None
@@ -334,6 +337,8 @@ def _refusals(nodes: Sequence[ast.AST], rest: str) -> tuple[int, int]:
                 told += _uses(said, rest)
             case ast.Expr(value=ast.Call(func=function) as said) if _WARNS.search(dotted(function)):
                 told += _uses(said, rest)
+            case ast.Assert() if _is_emptiness(each.test, rest):
+                told += _uses(each, rest)
             case ast.If(test=ast.Name(id=name), body=[*before, ast.Raise()]) if name == rest:
                 # What is raised is counted by itself.
                 told += 1 + sum(_uses(statement, rest) for statement in before)
@@ -341,6 +346,24 @@ def _refusals(nodes: Sequence[ast.AST], rest: str) -> tuple[int, int]:
                 parts = test.values if isinstance(test, ast.BoolOp) else [test]
                 tested += sum(dotted(part) == rest for part in parts)
     return told, tested
+
+
+def _is_emptiness(test: ast.expr, rest: str) -> bool:
+    """Return whether a test is ``not options`` or ``len(options) == 0``."""
+    match test:
+        case ast.UnaryOp(op=ast.Not(), operand=operand):
+            return dotted(operand) == rest
+        case ast.Compare(left=ast.Call(func=ast.Name(id="len"), args=[given]), ops=[ast.Eq()]):
+            return dotted(given) == rest
+    return False
+
+
+def _adds_written_keys(node: ast.AST, rest: str) -> bool:
+    """Return whether a node is ``options.update(key=value)``."""
+    match node:
+        case ast.Call(func=ast.Attribute(value=owner, attr="update"), args=[], keywords=added):
+            return dotted(owner) == rest and all(each.arg for each in added)
+    return False
 
 
 def _uses(node: ast.AST, name: str) -> int:

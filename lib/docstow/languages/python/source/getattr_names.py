@@ -16,7 +16,6 @@ from docstow.languages.python.source.facts import (
 )
 from docstow.languages.python.source.syntax import assignments, dotted, is_of_super, string_value
 
-_ATTACH = frozenset({"lazy.attach", "lazy_loader.attach"})
 #: What answers for the names of the stub beside a module, and for no others.
 _ATTACH_STUB = re.compile(r"_?lazy(?:_loader)?\.attach_stub")
 #: Calls that replace a module by one that imports a table of names when they are asked for.
@@ -32,10 +31,10 @@ _WIDENING: tuple[GetattrResult, ...] = ("no", "hidden", "items", "any")
 def lazy_names(tree: ast.Module, name: str, *, package: bool) -> Mapping[str, tuple[str, str]]:
     """Return the names that a module imports when they are asked for, each with its module.
 
-    They are those of ``lazy_loader.attach``, of a call that replaces the module by a lazy one, and
-    of a table that ``__getattr__`` looks them up in: ``{"name": "module"}`` or
-    ``{"module": ["name"]}``. The second of each pair is the name in the module; empty where the
-    name is a module. What is not literal is left out.
+    They are those of a call that makes ``__getattr__``, such as ``lazy_loader.attach``, of a call
+    that replaces the module by a lazy one, and of a table that ``__getattr__`` looks them up in:
+    ``{"name": "module"}`` or ``{"module": ["name"]}``. The second of each pair is the name in the
+    module; empty where the name is a module. What is not literal is left out.
 
     Args:
         tree: of the module.
@@ -47,15 +46,20 @@ def lazy_names(tree: ast.Module, name: str, *, package: bool) -> Mapping[str, tu
     tables: dict[str, ast.expr] = {}
     has_getattr = False
     for node in _statements(tree.body):
-        has_getattr = has_getattr or getattr(node, "name", "") == "__getattr__"
+        if getattr(node, "name", "") == "__getattr__":
+            has_getattr = True
+            # One that extends another answers for the names that it compares with.
+            texts = filter(str.isidentifier, _compared_texts(node))
+            found |= {each: (name, each) for each in texts if found}
         values = _assigned_values(node)
         tables |= {n: v for n, v in values.items() if isinstance(v, ast.Dict | ast.DictComp)}
         call = getattr(node, "value", None)
         if not isinstance(call, ast.Call):
             continue
         called = dotted(call.func)
-        if called in _ATTACH:
-            return _literal_arguments(call, name)
+        if _binds_getattr(node) and [dotted(each) for each in call.args[:1]] == ["__name__"]:
+            given = [*call.args[1:], *(each.value for each in call.keywords)]
+            found |= _attached([tables.get(dotted(each), each) for each in given], name, within)
         if _REPLACES.search(called):
             given = [*call.args, *(e.value for e in call.keywords if e.arg in _TABLES)]
             for table in (tables.get(dotted(each), each) for each in given):
@@ -64,11 +68,34 @@ def lazy_names(tree: ast.Module, name: str, *, package: bool) -> Mapping[str, tu
             own = (each.arg for each in call.keywords if each.arg == dotted(each.value) != "")
             found |= {each: (name, each) for each in own if each and each[:1] != "_"}
     if has_getattr:
-        for table in tables.values():
+        for variable, table in tables.items():
+            if _OF_IMPORTS.search(variable):
+                table = _with_dots(table)
             found |= _table_names(table, within)
     return found
 
 
+def _compared_texts(node: ast.AST) -> Iterator[str]:
+    """Yield the texts that something is compared with."""
+    for each in ast.walk(node):
+        if isinstance(each, ast.Compare):
+            yield from filter(None, map(string_value, each.comparators))
+
+
+def _with_dots(table: ast.expr) -> ast.expr:
+    """Return ``{"name": "module"}`` with relative modules; a table of anything else as it is."""
+    if not isinstance(table, ast.Dict):
+        return table
+    values = [string_value(each) for each in table.values]
+    if not all(each.isidentifier() for each in values):
+        return table
+    # A name whose module is ``__module__`` is itself one.
+    modules = ["." if each == "__module__" else f".{each}" for each in values]
+    return ast.Dict(table.keys, [ast.Constant(each) for each in modules])
+
+
+#: Variables with tables of what is imported when it is asked for.
+_OF_IMPORTS = re.compile(r"import|lazy", re.IGNORECASE)
 #: Keywords with tables of names by module.
 _TABLES = frozenset({"by_module", "import_structure"})
 
@@ -109,17 +136,29 @@ def _absolute(text: str, package: str) -> str:
     return ".".join([*parts[: len(parts) - level + 1], text[level:]]) if level else text
 
 
-def _literal_arguments(call: ast.Call, name: str) -> Mapping[str, tuple[str, str]]:
-    given = dict(zip(("name", "submodules", "submod_attrs"), call.args, strict=False))
-    given |= {each.arg or "**": each.value for each in call.keywords}
-    try:
-        modules = ast.literal_eval(given["submodules"]) if "submodules" in given else ()
-        attributes = ast.literal_eval(given["submod_attrs"]) if "submod_attrs" in given else {}
-        found = {each: (f"{name}.{each}", "") for each in modules or ()}
-        for module, names in (attributes or {}).items():
-            found |= {each: (f"{name}.{module}", each) for each in names}
-    except (ValueError, TypeError, AttributeError, SyntaxError):
-        return {}
+def _attached(arguments: Sequence[ast.expr], name: str, within: str) -> dict[str, tuple[str, str]]:
+    """Return the names of ``["module", ".module.name"]`` and ``{"module": ["name"]}``.
+
+    Nothing where an argument is no literal.
+
+    Args:
+        arguments: of the call, without the module's name.
+        name: of the module, dotted.
+        within: the package that relative names begin in.
+    """
+    found: dict[str, tuple[str, str]] = {}
+    for each in arguments:
+        try:
+            value = ast.literal_eval(each)
+        except (ValueError, TypeError, SyntaxError):
+            return {}
+        if isinstance(value, dict):
+            for module, names in value.items():
+                found |= {inner: (f"{name}.{module}", inner) for inner in names}
+        for text in value if isinstance(value, list | tuple | set) else ():
+            module, _, last = _absolute(str(text), within).rpartition(".")
+            is_plain = "." not in str(text)
+            found[last] = (f"{name}.{last}", "") if is_plain else (module, last)
     return found
 
 
@@ -191,12 +230,19 @@ def _assigned_values(node: ast.stmt) -> dict[str, ast.expr]:
     return {}
 
 
+def _binds_getattr(node: ast.stmt) -> bool:
+    """Return whether a statement is ``__getattr__, … = …``."""
+    match node:
+        case ast.Assign(targets=[ast.Tuple(elts=parts)]):
+            return "__getattr__" in map(dotted, parts)
+    return False
+
+
 def _attaches_stub(node: ast.stmt) -> bool:
     """Return whether a statement is ``__getattr__, … = lazy_loader.attach_stub(…)``."""
-    match node:
-        case ast.Assign(targets=[ast.Tuple(elts=[ast.Name(id="__getattr__"), *_])], value=value):
-            return isinstance(value, ast.Call) and bool(_ATTACH_STUB.fullmatch(dotted(value.func)))
-    return False
+    call = getattr(node, "value", None)
+    is_call = isinstance(call, ast.Call) and _ATTACH_STUB.fullmatch(dotted(call.func))
+    return bool(is_call) and _binds_getattr(node)
 
 
 def _factory(node: ast.stmt) -> str:
@@ -400,6 +446,60 @@ def class_getattr_result(body: Sequence[ast.stmt]) -> GetattrResult:
     return max(found, key=_WIDENING.index, default="no")
 
 
+def proxied_attribute(body: Sequence[ast.stmt]) -> str:
+    """Return the attribute of ``return getattr(self.attribute, name)``; empty for any other answer.
+
+    That is all that the only ``__getattr__`` of a class body answers with.
+    """
+    found = [node for node, _ in _getattr_definitions(body)]
+    node = found[0] if len(found) == 1 else None
+    if not isinstance(node, ast.FunctionDef) or len(node.args.args) != 2:
+        return ""
+    receiver, name = (each.arg for each in node.args.args)
+    given = [each.value for each in ast.walk(node) if isinstance(each, ast.Return)]
+    handed = set()
+    for each in given:
+        match each:
+            case ast.Call(func=ast.Name(id="getattr"), args=[target, ast.Name(id=asked)]) if (
+                asked == name
+            ):
+                owner, _, attribute = dotted(target).partition(".")
+                handed.add(attribute if owner == receiver else "")
+            case _ if not _calls_super(each, name, ()):
+                handed.add("")
+    return handed.pop() if len(handed) == 1 else ""
+
+
+def allows_extra(node: ast.ClassDef) -> bool:
+    """Return whether the configuration of a model of pydantic may allow data besides the fields.
+
+    That is ``extra="allow"`` in the class's header, in ``model_config`` or in a ``Config`` inside.
+    """
+    values = [each.value for each in node.keywords if each.arg == "extra"]
+    for statement in node.body:
+        match statement:
+            case ast.ClassDef(name="Config", body=body):
+                for each in body:
+                    values += [v for t, _, v in assignments(each) if v and dotted(t) == "extra"]
+            case ast.Assign() | ast.AnnAssign():
+                for target, _, value in assignments(statement):
+                    if dotted(target) == "model_config" and value is not None:
+                        values += _values_of_key(value, "extra")
+    forbidding = (string_value(each) or dotted(each).rpartition(".")[2] for each in values)
+    return any(each not in {"ignore", "forbid"} for each in forbidding)
+
+
+def _values_of_key(node: ast.expr, key: str) -> list[ast.expr]:
+    """Return the values of a key of ``{…}`` or ``Made(…)``; the node itself where it is neither."""
+    match node:
+        case ast.Call(keywords=keywords, args=[]) if all(each.arg for each in keywords):
+            return [each.value for each in keywords if each.arg == key]
+        case ast.Dict(keys=keys, values=values) if all(map(string_value, keys)):
+            pairs = zip(keys, values, strict=True)
+            return [value for each, value in pairs if string_value(each) == key]
+    return [node]
+
+
 def _getattr_definitions(
     body: Sequence[ast.stmt], *, hidden: bool = False
 ) -> Iterator[tuple[ast.stmt, bool]]:
@@ -436,9 +536,11 @@ def _getattr_result(node: ast.stmt, *, hidden: bool) -> GetattrResult:
         if isinstance(each, ast.Assign) and _is_getter_of_super(each.value)
         for target in (dotted(place) for place, *_ in assignments(each))
     }
-    given = [each for each in given if not _calls_super(each, name, supers)]
+    given = [
+        each for each in given if not (_calls_super(each, name, supers) or _is_enum_member(each))
+    ]
     if not given:
-        return "no" if isinstance(node.body[-1], ast.Raise | ast.Return) else "any"
+        return "no" if _never_ends(node.body) else "any"
     parts = {
         dotted(each.target)
         for each in ast.walk(node)
@@ -459,6 +561,21 @@ def _is_own_item(node: ast.expr | None, name: str, parts: Collection[str]) -> bo
         case ast.Subscript(value=owner, slice=ast.Name(id=key)) if key == name:
             return dotted(owner) in {"self", *parts} or _is_own_part(owner)
     return False
+
+
+def _never_ends(body: Sequence[ast.stmt]) -> bool:
+    """Return whether statements return or raise in any case."""
+    match body[-1]:
+        case ast.Raise() | ast.Return():
+            return True
+        case ast.Try(body=tried, handlers=handlers, orelse=[]):
+            return _never_ends(tried) and all(_never_ends(each.body) for each in handlers)
+    return False
+
+
+def _is_enum_member(node: ast.expr | None) -> bool:
+    """Return whether a node is ``cls._member_map_[name.upper()]``, a member in another case."""
+    return isinstance(node, ast.Subscript) and dotted(node.value).endswith("._member_map_")
 
 
 def _is_own_part(node: ast.expr) -> bool:

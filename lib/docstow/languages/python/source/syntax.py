@@ -114,6 +114,25 @@ def string_list(node: ast.expr | None) -> list[str] | None:
     return found if all(found) else None
 
 
+def named_tuple_fields(node: ast.expr | None) -> list[str] | None:
+    """Return the fields of ``namedtuple("Name", "a b")`` and the like; None for anything else."""
+    match node:
+        case ast.Call(func=function, args=[_, fields]):
+            pass
+        case ast.Call(func=function, args=[_], keywords=[ast.keyword(arg="field_names"), *_]):
+            fields = node.keywords[0].value
+        case _:
+            return None
+    name = dotted(function).rpartition(".")[2]
+    if name == "NamedTuple" and isinstance(fields, ast.List | ast.Tuple):
+        fields = ast.Tuple([getattr(each, "elts", [each])[0] for each in fields.elts])
+    elif name != "namedtuple":
+        return None
+    if string_value(fields):
+        return string_value(fields).replace(",", " ").split()
+    return string_list(fields)
+
+
 def is_of_super(owner: ast.expr) -> bool:
     """Return whether an expression is ``super()`` or ``object``."""
     return dotted(owner) == "object" or (

@@ -3,8 +3,8 @@
     python infra/rust_std.py FOLDER
 
 FOLDER has ``std``, ``core`` and ``alloc``, each with the ``rustdoc.json`` (or ``.json.zst``) of
-the same version. Only facts are kept: paths, kinds, how many arguments a function takes, which
-type it returns, which traits a type has, since when a name is deprecated. The module
+the same version. Only facts are kept: paths, kinds, what a function takes and gives, what fields
+and variants hold, which traits a type has, since when a name is deprecated. The module
 ``docstow.languages.rust.check.std``, which reads the file, describes its form.
 """
 

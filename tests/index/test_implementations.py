@@ -104,7 +104,7 @@ def test_a_blanket_implementation_stands_once_with_the_types_it_covers(ask: Ask)
     ]
     (into,) = ask(trait="Into")["results"]
     assert (into["type"], into["header"]) == ("T", "impl<T, U> Into<U> for T where U: From<T>")
-    assert into["covered"] == len(into["covers"]) == 6
+    assert into["covered"] == len(into["covers"]) == 7
 
 
 def test_an_automatic_trait_with_those_that_are_not(ask: Ask) -> None:

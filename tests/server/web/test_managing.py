@@ -108,7 +108,10 @@ def test_a_job_that_failed_is_begun_again(
     assert refused.status_code == 400
 
 
-def test_the_store_shows_sizes_and_the_calls_of_the_last_hour(client: httpx.Client) -> None:
+def test_the_store_shows_sizes_and_the_calls_of_the_last_hour(
+    runtime: Runtime, client: httpx.Client
+) -> None:
+    runtime.toolbox.call("list_sources", {})
     page = client.get("/ui/store").text
     assert page.count('<svg class="plot wide"') == 2
     assert page.count('<table class="bars"') == 2

@@ -155,6 +155,10 @@ class _Rough:
         return [self._lasts[place] for place in places]
 
 
+#: The least length of a word that tells what is meant, however the whole name is written.
+_LEAST_WORD = 5
+
+
 def nearest(
     wanted: str,
     siblings: Iterable[str],
@@ -198,7 +202,8 @@ def nearest(
             if last.startswith("_") and not wanted.startswith("_"):
                 continue
             spelt = name_similarity(wanted, last)
-            if (shaped and spelt < SAME and shape(last) != shape(wanted)) or (
+            is_other = shaped and spelt < SAME and shape(last) != shape(wanted)
+            if (is_other and not (beside and _has_all(wanted, last))) or (
                 not beside and spelt < least
             ):
                 continue
@@ -212,6 +217,12 @@ def nearest(
     scores = scores or unlike
     ordered = sorted(scores, key=lambda full: (-scores[full], len(full), full))
     return tuple(ordered[:most])
+
+
+def _has_all(wanted: str, name: str) -> bool:
+    """Return whether a name has all words of a wanted one: ``LpMinimize`` of ``MINIMIZE``."""
+    mine = set(words(wanted))
+    return max(map(len, mine), default=0) >= _LEAST_WORD and mine <= set(words(name))
 
 
 def owner_words(owner: str) -> frozenset[str]:

@@ -72,12 +72,14 @@ _PREFERENCES = {
     "includeCompletionsForModuleExports": False,
     "disableAutomaticTypeAcquisition": True,
 }
+#: What the name of the file begins with that is checked: no file beside it has that name.
+_OWN = "docstow-code."
 #: The file that code is taken for: with JSX, or where that alone gives no errors, without it.
 _FILES = {
-    ("typescript", False): ("code.ts", "typescript"),
-    ("typescript", True): ("code.tsx", "typescriptreact"),
-    ("javascript", False): ("code.js", "javascript"),
-    ("javascript", True): ("code.jsx", "javascriptreact"),
+    ("typescript", False): (f"{_OWN}ts", "typescript"),
+    ("typescript", True): (f"{_OWN}tsx", "typescriptreact"),
+    ("javascript", False): (f"{_OWN}js", "javascript"),
+    ("javascript", True): (f"{_OWN}jsx", "javascriptreact"),
 }
 _MOST_MEMBERS = 400
 #: Of those that are most like a name the docs are asked for.
@@ -135,6 +137,8 @@ _WITH_MIDDLEWARE = frozenset(
         *("socket.io", "@hapi/hapi", "@types/passport", "@types/express-session"),
     }
 )
+#: The least length of what is taken for the beginning of a member's name.
+_LEAST_PART = 5
 #: The rule of a member that is not there, where one is that differs by a few letters.
 _MISSPELLED = "2551"
 _PACKAGE = re.compile(r".*[\\/]node_modules[\\/]((?:@[^\\/]+[\\/])?[^\\/]+)")
@@ -279,7 +283,9 @@ class _Judge:
         if said.code in {"2339", _MISSPELLED} and (match := _PROPERTY.search(said.message)):
             yield self._member(said, node, match[1], match[2])
         elif match := _absent_export(said):
-            yield self._export(said, match[1].strip('"'), match[2])
+            # Namespaces of the code itself may be made of several parts.
+            if _OWN.rstrip(".") not in match[1]:
+                yield self._export(said, match[1].strip('"'), match[2])
         elif said.code in _EXCESS and (match := _NO_KEY.search(said.message)):
             yield self._key(said, match[1], match[2])
         elif self._typed or self._is_of_package(node):
@@ -336,7 +342,9 @@ class _Judge:
     def _member(self, said: Diagnostic, node: Node | None, member: str, owner: str) -> Finding:
         home = self._home(node)
         title = _short(owner)
-        is_open = home.is_open or owner in _ANYTHING or _is_union(owner)
+        is_open = home.is_open or owner in _ANYTHING
+        is_lacking = _is_union(owner) and self._is_nowhere(node, member)
+        is_open = is_open or (_is_union(owner) and not is_lacking)
         is_open = is_open or self._unresolved.has_type(owner)
         # What the code's own types are rests on its other files, which are not looked at.
         is_made = home.is_own and (" & " in owner or owner.startswith("{"))
@@ -349,17 +357,24 @@ class _Judge:
             is_added_to = node is None or called_at(node, self._tree) is None
             is_added_to = is_added_to or home.package in _WITH_MIDDLEWARE
             is_open = is_open or home.is_own or not home.package
-            is_open = is_open or self._is_handed(node, is_added_to=is_added_to)
+            is_open = is_open or (
+                self._is_handed(node, is_added_to=is_added_to) and not self._is_part(said, member)
+            )
             is_open = is_open or owner in _PRIMITIVES
             # One of several types lacks it, whose name does not tell that they are several.
-            is_open = is_open or len(set(_PROPERTY.findall(said.message))) > 1
+            several = len(set(_PROPERTY.findall(said.message))) > 1
+            is_open = is_open or (several and not is_lacking)
         if not self._typed:
             is_open = is_open or member in self._scope.patched or member.startswith("_")
             is_open = is_open or "=>" in owner or self._scope.is_replaced(self._receiver(node))
-            is_open = is_open or (
-                owner.startswith(_WHOLE_MODULE) and self._runs(home.package, member)
-            )
-        if is_open or self._is_tested(node) or self._may_be_added(member):
+            # What is required may be a function with members that no declaration tells.
+            is_whole = owner.startswith(_WHOLE_MODULE) or self._is_import(self._receiver(node))
+            is_open = is_open or (is_whole and self._runs(home.package, member))
+            is_open = is_open or (owner.startswith("{") and home.package == _NODE)
+        is_tested = self._is_tested(node) and not (
+            self._is_compared(node) and self._is_part(said, member)
+        )
+        if is_open or is_tested or self._may_be_added(member):
             return self._finding(said, f"{title}.{member}", "not_checked", "")
         with self._uncalled(node):
             names = self._server.members(said.line, said.start)
@@ -473,6 +488,22 @@ class _Judge:
                 near = self._near(at, key, names, called, place)
                 yield self._finding(at, f"{called}.{key}", "unknown", "", near, home)
 
+    def _is_nowhere(self, node: Node | None, member: str) -> bool:
+        """Whether no file that declares one of several types has a word."""
+        word = self._owner_word(node)
+        if word is None:
+            return False
+        places = self._server.declared(word.start_point.row, word.start_point.column)
+        mention = re.compile(rf"\b{re.escape(member)}\b")
+        texts = [self._text_at(path) for path, _ in places]
+        return bool(texts) and all(text and mention.search(text) is None for text in texts)
+
+    def _is_part(self, said: Diagnostic, member: str) -> bool:
+        """Whether a name is the beginning of a member's: ``status`` of ``statusCode``."""
+        return len(member) >= _LEAST_PART and any(
+            each.startswith(member) for each in self._server.members(said.line, said.start)
+        )
+
     def _export(self, said: Diagnostic, module: str, name: str) -> Finding:
         is_standard = self._resolver.is_standard(module)
         is_open = not self._typed and (is_standard or self._runs(module, name))
@@ -483,6 +514,11 @@ class _Judge:
         near = self._near(said, name, names, module)
         home = _Home(found.name, found.version) if found is not None else _Home()
         return self._finding(said, f"{module}.{name}", "unknown", "", near, home)
+
+    def _is_import(self, node: Node | None) -> bool:
+        """Whether an expression is what a package exports as a whole."""
+        name = self._scope.name(node) if node is not None else None
+        return name is not None and not name.names
 
     def _runs(self, module: str, name: str) -> bool:
         """Return whether what runs of a package may export what its declarations do not tell."""
@@ -553,6 +589,14 @@ class _Judge:
         """Whether code asks for it that may not be there; in TypeScript only by ``typeof``."""
         outer = self._tree.parent(node) if node is not None else None
         return outer is not None and outer.id in self._tested
+
+    def _is_compared(self, node: Node | None) -> bool:
+        """Whether a member is compared with a number or a text, as one that is there."""
+        outer = self._tree.parent(node) if node is not None else None
+        above = self._tree.parent(outer) if outer is not None else None
+        if above is None or above.type != "binary_expression":
+            return False
+        return any(each.type in {"number", "string"} for each in above.named_children)
 
     def _may_be_added(self, name: str) -> bool:
         """Whether the project's own files, which the compiler does not see, may declare a name.
@@ -683,7 +727,7 @@ class _Judge:
                 home = self._home_of(match[1].replace("\\", "/"), Path(match[0]))
                 lacking = lacks_base(self._text_at(path), line, self._is_found)
                 return replace(home, is_open=home.is_open or lacking)
-            return _Home(is_own=path.name.startswith("code."))
+            return _Home(is_own=path.name.startswith(_OWN))
         return _Home()
 
     def _home_of(self, name: str, folder: Path) -> _Home:

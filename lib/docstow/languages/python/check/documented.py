@@ -7,6 +7,7 @@ numpydoc with one entry, and that of Google's style.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 _ROLE = re.compile(
     r":(?:py:)?(?:class|obj|data):`[~!]?([\w.]+)(?: <[^>`]*>)?`|`{1,2}[~!]?([\w.]+)`{1,2}"
@@ -17,10 +18,11 @@ _RETURN = re.compile(
     r"(?=[ \t]*(?:instance|object)?s?[ \t]*(?:[.;]|$|that|which|for|with|of the))",
     re.MULTILINE | re.IGNORECASE,
 )
-_SECTION = re.compile(r"^Returns\n-{3,}\n((?:.*\n?)+?)(?=\S[^\n]*\n-{3,}\n|\Z)", re.MULTILINE)
-_GOOGLE = re.compile(r"^Returns:\n((?:[ \t]+\S.*\n?|\n)+)", re.MULTILINE)
-_PLAIN = re.compile(r"(?:an? |instance of )?((?:\w+\.)*[A-Z]\w*)(?: instance| object)?")
-_MANY = re.compile(r"(?:a )?list of (\S+)|list\[(\S+)\]", re.IGNORECASE)
+_OR_NONE = re.compile(r",? or None$|^Optional\[(.*)\]$")
+_ONE = re.compile(r"(?:an? |instance of )?((?:\w+\.)*[A-Z]\w*)(?: instance| object)?")
+_MANY = re.compile(
+    r"(?:a )?list of ((?:\w+\.)*[A-Z]\w*)|list\[((?:\w+\.)*[A-Z]\w*)\]", re.IGNORECASE
+)
 
 
 def documented_return(docstring: str) -> str:
@@ -29,22 +31,34 @@ def documented_return(docstring: str) -> str:
         return _annotation(found[1])
     if found := _RETURN.search(docstring):
         return found[1]
-    if found := _SECTION.search(docstring):
-        entries = [each for each in found[1].split("\n") if each[:1].strip()]
-        return _annotation(entries[0].rpartition(" : ")[2]) if len(entries) == 1 else ""
-    if found := _GOOGLE.search(docstring):
-        kind, colon, _ = found[1].strip().partition(":\x20")
-        return _annotation(kind) if colon else ""
+    lines = docstring.split("\n")
+    for line, *below in (lines[at:] for at, each in enumerate(lines) if each.startswith("Returns")):
+        if line == "Returns" and _is_underline(below[:1]):
+            return _annotation(_only_entry(below[1:]))
+        if line == "Returns:":
+            kind, colon, _ = "".join(below[:1]).strip().partition(": ")
+            return _annotation(kind) if colon else ""
     return ""
+
+
+def _only_entry(lines: Sequence[str]) -> str:
+    """Return the type of the only entry of a section; empty where there are several."""
+    entries: list[str] = []
+    for at, line in enumerate(lines):
+        if _is_underline(lines[at + 1 : at + 2]):
+            break
+        entries += [line] if line[:1].strip() else []
+    return entries[0].rpartition(" : ")[2] if len(entries) == 1 else ""
+
+
+def _is_underline(lines: Sequence[str]) -> bool:
+    return any(len(each) > 2 and set(each) == {"-"} for each in lines)
 
 
 def _annotation(text: str) -> str:
     plain = _ROLE.sub(lambda found: found[1] or found[2], text).strip().rstrip(".")
-    plain = re.sub(r",? or None$|^Optional\[(.*)\]$", r"\1", plain)
+    plain = _OR_NONE.sub(r"\1", plain)
     if many := _MANY.fullmatch(plain):
-        one = _PLAIN.fullmatch((many[1] or many[2]).removesuffix("s"))
-        exact = _PLAIN.fullmatch(many[1] or many[2])
-        one = exact or one
-        return f"list[{one[1]}]" if one else ""
-    found = _PLAIN.fullmatch(plain)
-    return found[1] if found else ""
+        return f"list[{many[1] or many[2]}]"
+    one = _ONE.fullmatch(plain)
+    return one[1] if one is not None else ""

@@ -176,6 +176,8 @@ class LocalClasses:
             name = getattr(each, "id", None) or getattr(each, "attr", None)
             if (name or getattr(each, "name", None)) in _DYNAMIC_NAMES:
                 return Openness.ANY
+        if any(isinstance(each, PackageType) and each.path == "builtins.type" for each in bases):
+            return Openness.ANY  # Its instances are classes, which have what they define.
         levels = [self.openness(base) for base in bases if isinstance(base, LocalType)]
         return max(levels, default=Openness.CLOSED)
 
@@ -289,7 +291,8 @@ class LocalClasses:
             (first, *more) = names["__init__"]
             if more or not isinstance(first, ast.FunctionDef) or first.decorator_list:
                 return None
-            return parameters(first.args)[1:]
+            given = parameters(first.args)
+            return given[1:] if given and given[0].kind != "var_positional" else given
         if not node.decorator_list and len(node.bases) == 1:
             is_tuple = self._values.import_path(node.bases[0], own.scope) in _NAMED_TUPLES
             return _fields(node) if is_tuple else None

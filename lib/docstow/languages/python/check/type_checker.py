@@ -416,6 +416,9 @@ class _Judge:
         package = answer.package
         if package is None or answer.whole:
             return None
+        bound = package.surface.symbol(claim.module)
+        if bound is not None and bound.kind != "module":
+            return None  # Its package binds something else to the name.
         openness = package.surface.openness(claim.module, claim.name)
         near = self._names.suggest(package, claim.module, claim.name, "module")
         is_slip = openness is Openness.FEW and best_likeness(claim.name, near) >= 80
@@ -514,6 +517,11 @@ class _Judge:
         if is_building or any(self._is_building(each.kind) for each in owners):
             return None
         path, package = self._callee(claim, owners)
+        if path.startswith("builtins.") and (
+            path.endswith(("__new__", "__init__"))
+            or (self._checker.shows_paths and claim.node not in self._agreed)
+        ):
+            return None  # A subclass may be meant, or a value that is put there later.
         symbol = package.symbol(path) if package is not None else None
         if package is not None and may_make_another(package, path):
             return None
@@ -575,8 +583,8 @@ class _Judge:
             return False
         wrong = self._mismatch(claim, symbol)
         if wrong is None:
-            # What makes a class may make its constructor, too.
-            is_class = symbol is not None and symbol.kind == "class"
+            # What makes a class may make its constructor, too; an attribute may be a class.
+            is_class = symbol is not None and symbol.kind not in {"function", "method"}
             return not is_class and self._is_typed(claim.node, package)
         # Of a proxy of many functions the types tell more than what is written.
         return wrong or (claim.node in self._agreed and self._is_stubbed(symbol, package))
@@ -685,7 +693,11 @@ class _Judge:
         )
         if any(claim.node is each for each in stored):
             return None  # A dictionary takes any key.
-        near = nearest(claim.text, claim.choices, shaped=False, filled=True)
+        # One checker alone may know types that others wrote for the package.
+        is_agreed = claim.node in self._agreed
+        near = nearest(claim.text, claim.choices, shaped=False, filled=is_agreed)
+        if not (near or is_agreed or self._checker.engine is TY):
+            return None
         return self._report(
             claim.node,
             claim.text,

@@ -160,10 +160,15 @@ def read_scope(root: Node) -> Scope:
 
 
 def _owner_of(node: Node) -> str:
-    """Return what a function has its name in alone: ``impl_item``, ``trait_item``, or nothing."""
+    """Return what a function has its name in alone: ``impl_item``, ``trait_item``, or nothing.
+
+    What implements a trait counts as that.
+    """
     above = node.parent.parent if node.parent is not None else None
     is_function = node.type in {"function_item", "function_signature_item"}
     within = above.type if is_function and above is not None else ""
+    if within == "impl_item" and above is not None and above.child_by_field_name("trait"):
+        return "trait_item"
     return within if within in {"impl_item", "trait_item"} else ""
 
 

@@ -1,0 +1,35 @@
+"""What docstrings say that functions return."""
+
+from __future__ import annotations
+
+import pytest
+
+from docstow.languages.python.check.documented import documented_return
+
+NUMPY = "Do it.\n\nReturns\n-------\n{}\n    What it is.\n\nNotes\n-----\nNone\n"
+
+
+@pytest.mark.parametrize(
+    ("docstring", "annotation"),
+    [
+        ("Do it.\n\n:rtype: :class:`~pkg.Session`\n", "pkg.Session"),
+        (":rtype: Session or None", "Session"),
+        (":rtype: list[Session]", "list[Session]"),
+        (":rtype: str", ""),
+        (":return: A :class:`~pkg.Connection` instance.\n", "pkg.Connection"),
+        (":returns: a list of :class:`Connection`", ""),
+        (":returns: the :class:`Connection` or a :class:`Pool`", ""),
+        (NUMPY.format("ax : `~matplotlib.axes.Axes`"), "matplotlib.axes.Axes"),
+        (NUMPY.format("RegressionResults"), "RegressionResults"),
+        (NUMPY.format("properties : list of RegionProperties"), "list[RegionProperties]"),
+        (NUMPY.format("a : Axes\nb : Figure"), ""),
+        (NUMPY.format("self : object"), ""),
+        ("Do it.\n\nReturns:\n    Client: the client that was made.\n", "Client"),
+        ("Do it.\n\nReturns:\n    the client that was made.\n", ""),
+        ("Returns the Client.", ""),
+        ("Returns:", ""),
+        ("", ""),
+    ],
+)
+def test_the_class_that_a_docstring_names(docstring: str, annotation: str) -> None:
+    assert documented_return(docstring) == annotation

@@ -12,17 +12,15 @@ DIR is as ``programs.py`` needs it.
 
 from __future__ import annotations
 
-import argparse
 import ast
 import re
 import sys
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 
 from docstow import Docs
-from evaluation.programs import PARTS, load, opened
+from evaluation.programs import load, opened, options_of
 
 #: Members and parts of paths in Rust, outside of comments and texts.
 _RUST = re.compile(
@@ -109,14 +107,7 @@ def measure(docs: Docs, language: str, part: str, *, listed: bool = False) -> st
 
 def main() -> int:
     """Run the measure."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("language", choices=("python", "rust"))
-    parser.add_argument("root", type=Path)
-    parser.add_argument("--part", choices=PARTS, default="fifth", help="of the programs")
-    parser.add_argument("--list", action="store_true", help="show what is missed")
-    parser.add_argument("--cache", default="", help="folder of the local cache")
-    parser.add_argument("--engines", default="", help="folder of the engines, or none")
-    options = parser.parse_args()
+    options = options_of(__doc__, "python", "rust")
     with opened(options.language, options.root, options.cache, options.engines) as docs:
         print(measure(docs, options.language, options.part, listed=options.list))
     return 0

@@ -164,16 +164,21 @@ def _crates(root: Path, cache: Path) -> Iterator[Docs]:
             yield docs
 
 
-def main() -> int:
-    """Run the measure."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("language", choices=("typescript", "python", "rust"))
+def options_of(description: str | None, *languages: str) -> argparse.Namespace:
+    """Return what the command line says of the programs and of what they are checked against."""
+    parser = argparse.ArgumentParser(description=description)
+    parser.add_argument("language", choices=languages)
     parser.add_argument("root", type=Path)
     parser.add_argument("--part", choices=PARTS, default="worked", help="of the programs")
     parser.add_argument("--list", action="store_true", help="show what is missed")
     parser.add_argument("--cache", default="", help="folder of the local cache")
     parser.add_argument("--engines", default="", help="folder of the engines, or none")
-    options = parser.parse_args()
+    return parser.parse_args()
+
+
+def main() -> int:
+    """Run the measure."""
+    options = options_of(__doc__, "typescript", "python", "rust")
     with opened(options.language, options.root, options.cache, options.engines) as docs:
         print(measure(docs, options.language, options.part, listed=options.list))
     return 0

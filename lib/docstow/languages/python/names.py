@@ -825,11 +825,13 @@ def _trace(view: DefinitionView) -> Lineage:
             unread += [found.path] if isinstance(found, External) else []
             reason = f"its base class {base or '(an expression)'} is not known"
             doubts.add(_anything(reason), reason)
-    doubts.read_getattr(view, body, standard)
-    if body.proxied and (target := _proxied(view, body.proxied)) is not None:
-        orders.append(list(target.classes))
-        doubts.add(target.seen.and_also(target.on_instances))
-        doubts.compiled |= dict.fromkeys(target.compiled)
+    proxied = _proxied(view, body.proxied) if body.proxied else None
+    if proxied is None and view.path not in MODELS:
+        doubts.read_getattr(view, body, standard)
+    if proxied is not None:
+        orders.append(list(proxied.classes))
+        doubts.add(proxied.seen.and_also(proxied.on_instances))
+        doubts.compiled |= dict.fromkeys(proxied.compiled)
     classes = (view, *_merged([*orders, [each[0] for each in orders if each]]))
     if any(each.path in MODELS for each in classes) and any(map(_allows_extra, classes)):
         doubts.add(Doubt(_EXTRA, Openness.ITEMS, by_calls=False, by_words=False))
@@ -949,9 +951,7 @@ class _Doubts:
     def read_getattr(self, view: DefinitionView, body: ClassBody, standard: Sequence[type]) -> None:
         """Add what ``__getattr__`` of a class says, given its bases in the standard library."""
         result = body.getattr_result
-        if result == "no" or view.path in MODELS:
-            return
-        if body.proxied and _proxied(view, body.proxied) is not None:
+        if result == "no":
             return
         is_mapping = any(issubclass(each, Mapping | dict) for each in standard)
         has_items = result == "hidden" or (result == "items" and not is_mapping)

@@ -13,6 +13,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -686,12 +687,7 @@ class _Judge:
         return "", None
 
     def _choice(self, claim: ChoiceClaim) -> Finding | None:
-        stored = (
-            each.slice
-            for each in ast.walk(self._own.parsed.tree)
-            if isinstance(each, ast.Subscript) and not isinstance(each.ctx, ast.Load)
-        )
-        if any(claim.node is each for each in stored):
+        if claim.node in self._stored_keys:
             return None  # A dictionary takes any key.
         # One checker alone may know types that others wrote for the package.
         is_agreed = claim.node in self._agreed
@@ -705,6 +701,15 @@ class _Judge:
             "wrong_argument",
             message=claim.said.message.split("\n")[0],
             near=near,
+        )
+
+    @cached_property
+    def _stored_keys(self) -> frozenset[ast.AST]:
+        """The keys under which the code puts something."""
+        return frozenset(
+            each.slice
+            for each in ast.walk(self._own.parsed.tree)
+            if isinstance(each, ast.Subscript) and not isinstance(each.ctx, ast.Load)
         )
 
     # -- findings ----------------------------------------------------------------------------

@@ -66,10 +66,10 @@ _VECTOR, _DEQUE = "std::vec::Vec", "std::collections::VecDeque"
 _SETS = tuple(f"std::collections::{name}" for name in ("HashSet", "BTreeSet"))
 _MAPS = tuple(f"std::collections::{name}" for name in ("HashMap", "BTreeMap"))
 _HEAP = "std::collections::BinaryHeap"
-_LISTS = frozenset({_VECTOR, SLICE, ARRAY, _DEQUE})
-_ELEMENTS = frozenset({*_LISTS, *_SETS, _HEAP, OPTION, "std::collections::LinkedList"})
+LISTS = frozenset({_VECTOR, SLICE, ARRAY, _DEQUE})
+_ELEMENTS = frozenset({*LISTS, *_SETS, _HEAP, OPTION, "std::collections::LinkedList"})
 _ITERATING = frozenset({"iter", "iter_mut", "into_iter", "drain"})
-_TEXTS = frozenset({"str", "std::string::String"})
+TEXTS = frozenset({"str", "std::string::String"})
 #: Methods of lists that give one or two elements to their closure.
 _COMPARING = frozenset(
     {
@@ -365,7 +365,7 @@ def _of_list(owner: Type, name: str) -> tuple[Type | None, bool]:
         return iterator(owner.inner), True
     if name in _OPTIONAL:
         return wrapper("Option", owner.inner), True
-    if owner.name in _LISTS:
+    if owner.name in LISTS:
         match name:
             case "windows" | "chunks" | "chunks_exact" | "rchunks" | "chunks_mut":
                 return iterator(standard_type(SLICE, owner.inner)), True
@@ -373,7 +373,7 @@ def _of_list(owner: Type, name: str) -> tuple[Type | None, bool]:
                 return standard_type(SLICE, owner.inner), True
             case "to_vec" | "into_vec":
                 return standard_type(_VECTOR, owner.inner), True
-            case "join" | "concat" if owner.inner is not None and owner.inner.name in _TEXTS:
+            case "join" | "concat" if owner.inner is not None and owner.inner.name in TEXTS:
                 return standard_type("std::string::String"), True
             case "remove" | "swap_remove":
                 removed = owner.inner

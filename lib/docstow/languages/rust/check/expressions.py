@@ -131,8 +131,6 @@ _OPERATORS = {
     "<<": "Shl",
     ">>": "Shr",
 }
-_TEXTS = frozenset({"str", "std::string::String"})
-_LISTS = frozenset({"std::vec::Vec", SLICE, ARRAY, "std::collections::VecDeque"})
 _MAPPED = frozenset(
     {"std::collections::HashMap", "std::collections::BTreeMap", "indexmap::IndexMap"}
 )
@@ -495,7 +493,7 @@ class Expressions:
 
         if name == "parse" or (name in _MAKING and chains.is_iterator(owner)):
             return self._made(owner, name, node)
-        if name in {"get", "get_mut"} and owner.name in _LISTS:
+        if name in {"get", "get_mut"} and owner.name in chains.LISTS:
             held = _values(node)
             one = len(held) == 1 and held[0].type in {"identifier", "integer_literal"}
             certain = one and (held[0].type == "integer_literal" or not self._is_range(held[0]))
@@ -535,7 +533,7 @@ class Expressions:
         crate = self._paths.crate("rayon") if name in _PARALLEL else None
         if crate is None or not self._resolver.may_bring(name):
             return None
-        is_indexed = owner.name in _LISTS or name not in _PARALLEL_ITERS
+        is_indexed = owner.name in chains.LISTS or name not in _PARALLEL_ITERS
         return Type(f"rayon::iter::{'Indexed' if is_indexed else ''}ParallelIterator", crate)
 
     def _by_own_method(self, owner: Type, name: str) -> Type | None:
@@ -553,7 +551,7 @@ class Expressions:
         if name == "parse":
             error = chains.PARSE_ERRORS.get(given[0].name)
             failed = standard_type(error) if error is not None else None
-            return wrapper("Result", given[0], failed) if owner.name in _TEXTS else None
+            return wrapper("Result", given[0], failed) if owner.name in chains.TEXTS else None
         return chains.filled(given[0], owner)
 
     def collected(self, kind: Type | None, value: Node | None, variables: Variables) -> Type | None:
@@ -638,10 +636,10 @@ class Expressions:
         if owner.through:
             return None
         if index.type == "range_expression":
-            if owner.name in _TEXTS:
+            if owner.name in chains.TEXTS:
                 return standard_type("str")
-            return standard_type(SLICE, owner.inner) if owner.name in _LISTS else None
-        if owner.name in _LISTS:
+            return standard_type(SLICE, owner.inner) if owner.name in chains.LISTS else None
+        if owner.name in chains.LISTS:
             return owner.inner if index.type in {"integer_literal", "identifier"} else None
         if owner.name in _MAPPED:
             return owner.args[1] if len(owner.args) > 1 else None

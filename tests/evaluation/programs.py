@@ -41,10 +41,8 @@ from docstow.core.settings import Settings
 HERE = Path(__file__).parent / "programs"
 #: Of the first programs: those that are worked with, and those that are kept aside.
 HALVES = ("worked", "kept")
-PARTS = (
-    *(*HALVES, "second", "third", "fourth", "fifth", "sixth"),
-    *("seventh", "seventh-kept", "eighth", "eighth-kept"),
-)
+_LATER = ("second", "third", "fourth", "fifth", "sixth", "seventh", "eighth")
+PARTS = (*HALVES, *_LATER, "seventh-kept", "eighth-kept")
 _LAST = re.compile(r"::|[./#]")
 
 

@@ -344,7 +344,7 @@ class Documented:
             return _behind(held, through)
         found = [each.path for each in standard().find(name) if each.kind in TYPES]
         known = PLAIN_TYPES.get(last) or standard_paths().get(last) or next(iter(found), None)
-        return standard_type(known, *held) if known else None
+        return behind_pointer(standard_type(known, *held)) if known else None
 
     def _by_name(self, name: str, held: tuple[Type | None, ...], place: _Place) -> Type | None:
         """Return the type that a bare name means.
@@ -384,7 +384,7 @@ def _standard_by_name(name: str, held: tuple[Type | None, ...], names: CrateName
     if name in _POINTERS:
         return _behind(held, _POINTERS[name])
     known = standard_paths().get(name) if names.tells_mentions else None
-    return standard_type(known, *held) if known is not None else None
+    return behind_pointer(standard_type(known, *held)) if known is not None else None
 
 
 def _behind(held: Sequence[Type | None], through: str) -> Type | None:

@@ -14,6 +14,7 @@ from docstow.languages.rust.check.paths import Paths
 from docstow.languages.rust.check.resolver import Resolver
 from docstow.languages.rust.check.scope import Segments, name_of, segments, text_of
 from docstow.languages.rust.check.std import (
+    ALIASED,
     ARRAY,
     OPTION,
     PRELUDE_TYPES,
@@ -421,6 +422,8 @@ class Expressions:
         found = [each for each in self._paths.look_up(absolute).found if each.kind in FUNCTIONS]
         if not found:
             return self._constructed(absolute)
+        if found[0].parent in ALIASED and absolute[-1] == "new" and not found[0].signature:
+            return self.type_at(absolute[:-1])
         if len(found) != 1:
             # Of several blocks each may have one: all that make the type are alike.
             signatures = [parse_signature(each.signature) for each in found]
@@ -547,7 +550,8 @@ class Expressions:
         """Return what ``collect::<Vec<_>>()`` and ``parse::<T>()`` make."""
         given = self._given(node)
         if len(given) != 1 or given[0] is None:
-            return None
+            is_parsed = name == "parse" and owner.name in chains.TEXTS
+            return wrapper("Result", None) if is_parsed else None
         if name == "parse":
             error = chains.PARSE_ERRORS.get(given[0].name)
             failed = standard_type(error) if error is not None else None

@@ -68,6 +68,7 @@ class Members:
         for trait in owner.names.traits(owner.path):
             first = trait.partition("::")[0]
             if is_standard(trait):
+                found |= {each.path: each for each in _of_standard(trait, name)}
                 continue
             there = owner.names if first == owner.names.root else self._crates.crate(first)
             for each in there.find(f"{trait}::{name}") if there is not None else ():
@@ -275,6 +276,16 @@ class Members:
         names = standard() if is_standard(path) else owner.names
         found = [each for each in names.find(path) if each.kind in TYPES]
         return found[0] if len(found) == 1 else None
+
+
+def _of_standard(trait: str, name: str) -> list[Found]:
+    """Return the method of a trait of the library that is not in the prelude, if it is certain."""
+    last = trait.rpartition("::")[2]
+    if last in PRELUDE or name not in std_traits().get(last, ()):
+        return []
+    paths = standard().types_by_title.get(last, ())
+    found = standard().find(f"{paths[0]}::{name}") if len(paths) == 1 else ()
+    return [each for each in found if each.kind == "method"]
 
 
 def _may_have(owner: Found, trait: str) -> bool:

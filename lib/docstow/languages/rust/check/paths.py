@@ -18,7 +18,7 @@ from docstow.languages.rust.check.crate_items import (
 from docstow.languages.rust.check.fitting import Call
 from docstow.languages.rust.check.members import Members
 from docstow.languages.rust.check.scope import Segments
-from docstow.languages.rust.check.std import STANDARD, is_standard, standard_types
+from docstow.languages.rust.check.std import ALIASED, STANDARD, is_standard, standard_types
 from docstow.languages.shared.findings import Status, advice
 from docstow.languages.shared.likeness import name_similarity, shape
 
@@ -213,7 +213,7 @@ class Paths:
             return None
         names, read = found[0].names, _ALIAS.fullmatch(found[0].signature.strip())
         if read is None:
-            return None
+            return next((each for each in ALIASED if found[0].path.startswith(each)), None)
         name, given = read[1], [each.strip() for each in (read[2] or "<>")[1:-1].split(",")]
         paths = [path for path in names.types_by_title.get(name, ()) if path != found[0].path]
         if not read[2] and name not in standard_types():

@@ -214,18 +214,31 @@ class Resolver:
         self._anything |= not found and self._may_be_trait(path[-1])
         for each in found:
             if each.kind == "trait":
-                below = each.names.titles_below(each.path)
-                self._trait_names |= below
-                for name in below:
-                    members = each.names.find(f"{each.path}::{name}")
-                    methods = [one for one in members if one.kind == "method"]
-                    self._methods.setdefault(name, []).extend(methods)
+                self._add_trait(each)
             elif each.kind == "re-export":
-                shown = SHOWN_TRAITS.get(each.names.re_exports.get(each.path, ""))
-                self._shown |= shown or frozenset()
-                self._trait_names |= self._shown
-                is_open = shown is None and each.names.may_be_trait(each.path, self._paths.crates)
-                self._anything |= is_open
+                self._add_shown(each)
+
+    def _add_trait(self, trait: Found) -> None:
+        below = trait.names.titles_below(trait.path)
+        self._trait_names |= below
+        for name in below:
+            members = trait.names.find(f"{trait.path}::{name}")
+            methods = [one for one in members if one.kind == "method"]
+            self._methods.setdefault(name, []).extend(methods)
+
+    def _add_shown(self, found: Found) -> None:
+        """Add what another crate's item brings that a crate shows as its own."""
+        target = found.names.re_exports.get(found.path, "")
+        there = self._paths.look_up(tuple(target.split("::"))).found if target else ()
+        if traits := [each for each in there if each.kind == "trait"]:
+            for each in traits:
+                self._add_trait(each)
+            return
+        shown = SHOWN_TRAITS.get(target)
+        self._shown |= shown or frozenset()
+        self._trait_names |= self._shown
+        is_open = shown is None and found.names.may_be_trait(found.path, self._paths.crates)
+        self._anything |= is_open
 
     def _may_be_trait(self, name: str) -> bool:
         """Tell whether an import of which nothing is known may be a trait: no value is of one."""
@@ -251,6 +264,6 @@ class Resolver:
             self._of_others |= names.trait_members if names is not None else set()
             self._trait_names |= self._of_others
             if names is not None:
-                here = names.members(names.whole(absolute))
-                shown = (each.path for each in here if each.kind == "re-export")
-                self._anything |= any(names.may_be_trait(e, self._paths.crates) for e in shown)
+                for each in names.members(names.whole(absolute)):
+                    if each.kind == "re-export":
+                        self._add_shown(each)

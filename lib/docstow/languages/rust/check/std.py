@@ -77,6 +77,8 @@ PRELUDE_NAMES = frozenset(
         *("Copy", "Send", "Sized", "Sync", "Unpin", "AsyncFn", "AsyncFnMut", "AsyncFnOnce"),
     }
 )
+#: Types whose aliases begin as they do: ``AtomicBool`` is ``Atomic<bool>``.
+ALIASED = ("std::sync::atomic::Atomic", "std::num::NonZero")
 OPTION, RESULT = PRELUDE_TYPES["Option"], PRELUDE_TYPES["Result"]
 #: Types whose bare names mean the library's in any crate that has none of that name itself.
 PLAIN_TYPES: Mapping[str, str] = {

@@ -13,7 +13,7 @@ from docstow.languages.rust.check.expressions import SCOPES, Expressions
 from docstow.languages.rust.check.fitting import called_at
 from docstow.languages.rust.check.own_items import OwnItems
 from docstow.languages.rust.check.paths import MISSPELT, NOT_CHECKED, Answer, Paths
-from docstow.languages.rust.check.patterns import bind, bind_let
+from docstow.languages.rust.check.patterns import bind, bind_filled, bind_let
 from docstow.languages.rust.check.report import Report
 from docstow.languages.rust.check.resolver import Resolver
 from docstow.languages.rust.check.scope import (
@@ -198,6 +198,8 @@ class _Checker:
             self.walk(child, variables, depth + 1)
         if node.type == "let_declaration":
             bind_let(node, variables, self._expressions)
+        elif node.type in {"call_expression", "assignment_expression"}:
+            bind_filled(node, variables, self._expressions)
 
     def _whole(self, node: Node, variables: VariableScopes, depth: int) -> bool:
         """Check a node that is handled as a whole; False for others."""

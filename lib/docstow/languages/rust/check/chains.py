@@ -62,6 +62,7 @@ _SAME = frozenset(
         *("copied", "take", "filter", "inspect", "wrap_err", "wrap_err_with", "into_diagnostic"),
     }
 )
+_PUSHING = frozenset({"push", "push_back", "push_front"})
 _VECTOR, _DEQUE = "std::vec::Vec", "std::collections::VecDeque"
 _SETS = tuple(f"std::collections::{name}" for name in ("HashSet", "BTreeSet"))
 _MAPS = tuple(f"std::collections::{name}" for name in ("HashMap", "BTreeMap"))
@@ -179,6 +180,14 @@ def element(owner: Type) -> Type | None:
     if owner.name == "std::str::CharIndices":
         return tuple_of(standard_type("usize"), standard_type("char"))
     return standard_type(_ITEMS[owner.name]) if owner.name in _ITEMS else None
+
+
+def is_filling(kind: Type, method: str, given: int) -> bool:
+    """Tell whether a method puts all that it is given into a collection of the library."""
+    if kind.name in _MAPS:
+        return method == "insert" and given == len(("key", "value"))
+    lists = kind.name in {_VECTOR, _DEQUE, _HEAP} and method in _PUSHING
+    return given == 1 and (lists or (kind.name in _SETS and method == "insert"))
 
 
 def filled(kind: Type, source: Type) -> Type:

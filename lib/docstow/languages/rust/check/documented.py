@@ -134,6 +134,17 @@ class Documented:
         place = _Place(names, "", None, _arguments(owner), names.mentions(found.path))
         return self._resolved(node, place, 0)
 
+    def built(self, found: Found, passed: Sequence[Type | None]) -> Type:
+        """Return the type of a tuple struct by what its fields are given."""
+        params = _params_of(found.path, found.names)
+        bound: dict[str, Type | None] = dict.fromkeys(params)
+        for at, kind in enumerate(passed):
+            for each in found.names.find(f"{found.path}::{at}"):
+                written = each.signature.strip().removeprefix("pub ").rpartition(": ")[2]
+                bound |= {written: kind} if written in bound else {}
+        args = tuple(bound.values())
+        return behind_pointer(Type(found.path, found.names, args if any(args) else ()))
+
     def constant(self, found: Found) -> Type | None:
         """Return the type of a documented constant or static."""
         match = _CONSTANT.match(found.signature.strip())

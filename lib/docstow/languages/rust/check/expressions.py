@@ -32,6 +32,7 @@ from docstow.languages.rust.check.types import (
     Type,
     Variables,
     iterator,
+    merge,
     parse_signature,
     some_iterator,
     standard_type,
@@ -51,6 +52,8 @@ _POINTERS: Mapping[Segments, str] = {
 }
 #: Methods of iterators that make what their type argument says.
 _MAKING = frozenset({"collect", "sum", "product"})
+#: What makes options and results.
+_WRAPPING = frozenset({("Some",), ("Ok",), ("Err",)})
 #: What runs a closure elsewhere and has its result later.
 _SPAWN = ("std", "thread", "spawn")
 _LITERALS = {
@@ -272,7 +275,7 @@ class Expressions:
                 if function is not None and function.type == "field_expression":
                     return function.child_by_field_name("value")
                 path = segments(function) if function is not None else None
-                if path in {("Some",), ("Ok",)} or (path and self._makes_pointer(path)):
+                if path in _WRAPPING or (path and self._makes_pointer(path)):
                     arguments = node.child_by_field_name("arguments")
                     held = arguments.named_children if arguments is not None else []
                     return held[0] if len(held) == 1 else None
@@ -318,6 +321,8 @@ class Expressions:
 
     def _constant(self, node: Node) -> Type | None:
         """Return the type of a documented constant or static, or of a variant without fields."""
+        if text_of(node) == "None" and not self._resolver.is_defined("None"):
+            return wrapper("Option", None)
         absolute = self._resolver.resolve_node(node)
         if absolute is None and (path := segments(node)) is not None and len(path) == 1:
             absolute = self._resolver.through_imports(path) or None
@@ -339,8 +344,11 @@ class Expressions:
             for each in binding:
                 self._bind(each, inner, self)
             known.append(self.type_of(end, inner))
-        first = next((each for each in known if each is not None), None)
-        return first if all(each in {None, first} for each in known) else None
+        some = [each for each in known if each is not None]
+        whole = some[0] if some else None
+        for each in some[1:]:
+            whole = merge(whole, each) if whole is not None else None
+        return whole
 
     def _operated(self, node: Node, inner: Type | None, variables: Variables) -> Type | None:
         """Return the type of what is indexed, listed, compared or written out."""
@@ -408,8 +416,8 @@ class Expressions:
         path = segments(function)
         if path is None:
             return None
-        if path in {("Some",), ("Ok",)}:
-            return wrapper("Option" if path == ("Some",) else "Result", inner)
+        if path in _WRAPPING:
+            return _wrapped(path[0], inner)
         if pointer := self._makes_pointer(path):
             return _pointed(inner, pointer)
         if (own := self._own_call(path, variables)) is not None:
@@ -421,7 +429,7 @@ class Expressions:
             return held
         found = [each for each in self._paths.look_up(absolute).found if each.kind in FUNCTIONS]
         if not found:
-            return self._constructed(absolute)
+            return self._constructed(absolute, node, variables)
         if found[0].parent in ALIASED and absolute[-1] == "new" and not found[0].signature:
             return self.type_at(absolute[:-1])
         if len(found) != 1:
@@ -432,11 +440,13 @@ class Expressions:
         passed = self._passed(node, variables)
         return self._documented.returned(found[0], given=self._given(node), passed=passed)
 
-    def _constructed(self, path: Segments) -> Type | None:
-        """Return the type that a constructor makes which a trait brings."""
+    def _constructed(self, path: Segments, node: Node, variables: Variables) -> Type | None:
+        """Return the type of a tuple struct, a variant, or what a trait's constructor makes."""
         found = self._paths.look_up(path).found
         if len(found) == 1 and found[0].kind == "variant" and "(" in found[0].signature:
             return Type(found[0].parent, found[0].names)
+        if len(found) == 1 and found[0].kind == "struct":
+            return self._documented.built(found[0], self._passed(node, variables))
         owner = self.type_at(path[:-1]) if len(path) > 1 else None
         if owner is None or path[-1] not in _CONSTRUCTORS:
             return owner if path[-1] == "new" and self._resolver.shows("new") else None
@@ -571,6 +581,27 @@ class Expressions:
         item = self.element(owner) if owner is not None and chains.is_iterator(owner) else None
         return kind if item is None else chains.filled(kind, iterator(item))
 
+    def filled(self, node: Node, kind: Type, variables: Variables) -> Type | None:
+        """Return the type of a collection or an option once something is put into it.
+
+        Args:
+            node: a call of a method of a variable, or an assignment to it.
+            kind: the type of the variable.
+            variables: those in scope.
+        """
+        if node.type == "assignment_expression":
+            value = node.child_by_field_name("right")
+            given = self.type_of(value, variables) if value is not None else None
+            return merge(kind, given) if given is not None else None
+        function = _function(node)
+        field = function.child_by_field_name("field") if function is not None else None
+        args = self._passed(node, variables)
+        if field is None or any(kind.args[: len(args)]) or kind.through:
+            return None
+        if not chains.is_filling(kind, name_of(field), len(args)):
+            return None
+        return standard_type(kind.name, *args)
+
     def _is_range(self, node: Node) -> bool:
         """Tell whether a variable may hold a range: its name is all that tells."""
         return "range" in text_of(node) or "span" in text_of(node)
@@ -610,6 +641,8 @@ class Expressions:
 
     def matched(self, head: Node) -> Type | None:
         """Return the type whose struct or variant a pattern names, its arguments not known."""
+        if (own := self._own_head(head)) is not None:
+            return Type(f"{OWN}{own.partition('::')[0]}")
         absolute = self._resolver.resolve_node(head)
         found = self._paths.look_up(absolute).found if absolute is not None else ()
         if len(found) != 1 or is_standard(found[0].path):
@@ -618,12 +651,30 @@ class Expressions:
             return Type(found[0].path, found[0].names)
         return Type(found[0].parent, found[0].names) if found[0].kind == "variant" else None
 
+    def _own_head(self, head: Node, kind: Type | None = None) -> str | None:
+        """Return the type of the code, and its variant if any, that a pattern names.
+
+        Args:
+            head: what the pattern begins with.
+            kind: what ``Self`` means.
+        """
+        path = segments(head)
+        if path is None or len(path) > 2:
+            return None
+        if path[0] == "Self" and kind is not None:
+            path = (kind.name.removeprefix(OWN), *path[1:])
+        is_own = self._own.is_type(path[0]) and not self._resolver.imports(path[0])
+        return "::".join(path) if is_own else None
+
     def part(self, head: Node, name: str, kind: Type) -> Type | None:
         """Return the type of a field that a pattern names, of a struct or of a variant."""
+        if kind.name.startswith(OWN):
+            own = self._own_head(head, kind)
+            held = self._own.field(own, name) if own is not None else None
+            return self.annotated(held, 0, kind) if held is not None else None
         absolute = self._resolver.resolve_node(head)
         if absolute is None:
-            own = segments(head) in {("Self",), (kind.name.removeprefix(OWN),)}
-            return self._field(kind, name) if own and kind.name.startswith(OWN) else None
+            return None
         found = self._paths.look_up(absolute).found
         if len(found) == 1 and found[0].kind in TYPES:
             return self._field(Type(found[0].path, found[0].names, kind.args), name)
@@ -739,6 +790,13 @@ class Expressions:
             return self._resolver.brought(name, traits) or members.by_traits(item, name)
         own = found is None or found.parent == owner.name
         return found if own or not self._resolver.may_bring(name) else None
+
+
+def _wrapped(name: str, inner: Type | None) -> Type:
+    """Return the type of ``Some(inner)``, ``Ok(inner)`` or ``Err(inner)``."""
+    if name == "Some":
+        return wrapper("Option", inner)
+    return wrapper("Result", inner) if name == "Ok" else wrapper("Result", None, inner)
 
 
 def _branches(node: Node) -> Iterator[tuple[Node, tuple[Node, ...]]]:

@@ -36,7 +36,7 @@ class OwnItems:
         return name in self._kept and ("type", name) in self._types
 
     def field(self, owner: str, name: str) -> Node | None:
-        """Return the type that a field is declared with."""
+        """Return the type that a field of a struct, or of ``Enum::Variant``, is declared with."""
         return self._types.get(("field", owner, name))
 
     def returned(self, *path: str) -> Node | None:
@@ -70,7 +70,17 @@ class OwnItems:
         else:
             self._kept.add(owner)
         self._types["type", owner] = node
-        if body is None or node.type == "enum_item":
+        if node.type == "enum_item":
+            for each in body.named_children if body is not None else ():
+                label = each.child_by_field_name("name")
+                if each.type == "enum_variant" and label is not None:
+                    self._add_fields(f"{owner}::{text_of(label)}", each.child_by_field_name("body"))
+            return
+        self._add_fields(owner, body)
+
+    def _add_fields(self, owner: str, body: Node | None) -> None:
+        """Keep the types of the fields of a struct, or of a variant after its enum's name."""
+        if body is None:
             return
         if body.type == "ordered_field_declaration_list":
             for at, held in enumerate(body.children_by_field_name("type")):

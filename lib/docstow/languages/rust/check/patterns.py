@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from docstow.languages.rust.check.expressions import Expressions
 from docstow.languages.rust.check.scope import text_of
 from docstow.languages.rust.check.std import OPTION, RESULT
-from docstow.languages.rust.check.types import TUPLE, Type, Variables
+from docstow.languages.rust.check.types import TUPLE, Type, Variables, VariableScopes
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -57,6 +57,22 @@ def bind_let(node: Node, variables: Variables, expressions: Expressions) -> None
         elif value is not None:
             bound = expressions.type_of(value, variables)
     bind_pattern(pattern, bound, variables, expressions)
+
+
+def bind_filled(node: Node, variables: VariableScopes, expressions: Expressions) -> None:
+    """Bind a variable again whose value holds what nothing told before: ``Vec::new()``."""
+    if node.type == "assignment_expression":
+        target = node.child_by_field_name("left")
+    else:
+        function = node.child_by_field_name("function")
+        target = function.child_by_field_name("value") if function is not None else None
+    name = text_of(target) if target is not None and target.type == "identifier" else ""
+    kind = variables.get(name)
+    is_whole = kind is not None and bool(kind.args) and all(kind.args)
+    if kind is None or is_whole or node.has_error:
+        return
+    if (known := expressions.filled(node, kind, variables)) is not None:
+        next(scope for scope in variables.maps if name in scope)[name] = known
 
 
 def bind_closure(node: Node, variables: Variables, expressions: Expressions) -> None:

@@ -6,6 +6,7 @@ from collections import ChainMap
 from collections.abc import Iterator, Mapping, MutableMapping
 from dataclasses import dataclass, field
 from functools import lru_cache
+from itertools import zip_longest
 
 from docstow.index.signatures.parser import parse_declaration
 from docstow.index.signatures.syntax import BadSignature, Declaration, Kind, Node, Param, walk
@@ -78,6 +79,19 @@ def some_iterator(item: Type | None) -> Type:
 def tuple_of(*parts: Type | None) -> Type:
     """Return the type of a tuple."""
     return Type(TUPLE, None, parts)
+
+
+def merge(one: Type, other: Type) -> Type | None:
+    """Return a type with what either says of its arguments; None where they differ."""
+    if (one.name, one.crate, one.through) != (other.name, other.crate, other.through):
+        return None
+    args = list[Type | None]()
+    for mine, its in zip_longest(one.args, other.args):
+        both = merge(mine, its) if mine is not None and its is not None else mine or its
+        if both is None and mine is not None:
+            return None
+        args.append(both)
+    return Type(one.name, one.crate, tuple(args), one.through)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from functools import lru_cache
 from docstow.core.versions import Version
 from docstow.index.signatures.parser import parse_declaration, parse_query
 from docstow.index.signatures.syntax import UNIT, BadSignature, Kind, Node
+from docstow.languages.rust.check import chains
 from docstow.languages.rust.check.crate_items import TYPES, CrateNames, Crates, Found, standard
 from docstow.languages.rust.check.std import (
     ARRAY,
@@ -107,7 +108,8 @@ class Documented:
             found: a function or method.
             receiver: the type of the value that the method is called on.
             given: the type arguments of the call.
-            passed: the types of what is passed, which tell those that stand for a parameter's.
+            passed: the types of the arguments, ``self`` left out, which tell what parameters
+                stand for.
         """
         if found.kind not in {"function", "method"}:
             return None
@@ -115,11 +117,10 @@ class Documented:
         if signature is None or signature.output == UNIT:
             return None
         place = self._place(found, signature, receiver, given)
-        # Called by its path a method gets its receiver first.
-        told = passed if not signature.takes_self else ()
-        for wanted, kind in zip(signature.inputs, told, strict=False):
-            if wanted.kind == Kind.PATH and wanted.name in place.params and kind is not None:
-                place.bound.setdefault(wanted.name, kind)
+        for wanted, kind in zip(signature.inputs, passed, strict=False):
+            is_open = wanted.name in {*place.params, *signature.params}
+            if wanted.kind == Kind.PATH and is_open and place.bound.get(wanted.name) is None:
+                place.bound[wanted.name] = kind
         output = self._resolved(signature.output, place, 0)
         return Type(FUTURE, None, (output,)) if signature.is_async else output
 
@@ -229,7 +230,9 @@ class Documented:
             found = there.find(path) if there is not None else ()
             types = [each for each in found if each.kind in TYPES]
             if len(types) == 1:
-                return behind_pointer(Type(types[0].path, types[0].names, args))
+                return behind_pointer(
+                    Type(types[0].path, types[0].names, args or self._by_default(types[0]))
+                )
             if len(found) == 1 and found[0].kind == "type_alias":
                 return self._behind_alias(found[0], args)
             shown = [each for each in found if each.kind == "re-export"]
@@ -238,18 +241,28 @@ class Documented:
             path, names = there.re_exports[shown[0].path], there
         return None
 
+    def _by_default(self, found: Found) -> tuple[Type | None, ...]:
+        """Return what a type's parameters stand for where nobody says it."""
+        place = _Place(found.names, mentions=found.names.mentions(found.path))
+        defaults = _defaults(found.signature)
+        args = tuple(e and self._resolved(e, place, 0) for e in defaults)
+        return args if any(args) else ()
+
     def _behind_alias(self, alias: Found, args: tuple[Type | None, ...]) -> Type | None:
         """Return what ``pub type Name<T> = ...;`` stands for, with type arguments put in."""
         match = _ALIAS.fullmatch(alias.signature.strip())
         node = _read(match[2]) if match is not None else None
         if match is None or node is None or self._aliases >= _MOST_HOPS:
             return None
-        params = _parameters(f"pub struct Alias{match[1] or ''};")
+        declared = f"pub struct Alias{match[1] or ''};"
+        params = _parameters(declared)
         bound = dict.fromkeys(params) | dict(zip(params, args, strict=False))
         names = alias.names
         self._aliases += 1
         try:
             place = _Place(names, "", None, bound, names.mentions(alias.path))
+            for param, default in list(zip(params, _defaults(declared), strict=True))[len(args) :]:
+                bound[param] = default and self._resolved(default, place, 0)
             return self._resolved(node, place, 0)
         finally:
             self._aliases -= 1
@@ -297,6 +310,24 @@ class Documented:
                 return self._bounded(node.args, place, deeper)
             case Kind.PATH:
                 return self._path(node, place, deeper)
+            case Kind.QUALIFIED:
+                whole = self._resolved(node.args[0], place, deeper)
+                return self._associated(whole, node.name.rpartition("::")[2])
+        return None
+
+    def _associated(self, whole: Type | None, name: str) -> Type | None:
+        """Return ``T::Item``, ``F::Output`` and the like by what the parameter stands for."""
+        if whole is None or whole.through:
+            return None
+        match name:
+            case "Output":
+                return whole.inner if whole.name == FUTURE else None
+            case "IntoFuture":
+                return whole
+            case "Item" | "IntoIter":
+                known = chains.element(whole)
+                item = known if known is not None else self.yielded(whole)
+                return item if name == "Item" or item is None else iterator(item)
         return None
 
     def _bounded(self, bounds: Iterable[Node], place: _Place, depth: int) -> Type | None:
@@ -316,9 +347,12 @@ class Documented:
             for each in node.args
             if each.kind not in {Kind.LIFETIME, Kind.EQUALITY, Kind.CONSTRAINT}
         )
-        if name == "Self::Item" and place.receiver is not None:
-            return place.receiver.inner if place.receiver.name == ITERATOR else None
-        if "::" in name:
+        head, _, last = name.partition("::")
+        if head == "Self" and last and place.receiver is not None:
+            return self._associated(place.receiver, last)
+        if last and head in place.bound:
+            return self._associated(place.bound[head], last)
+        if last:
             return self._whole(name, place, held)
         if name in PRIMITIVES:
             return standard_type(name)
@@ -371,6 +405,8 @@ class Documented:
             return self.at(meant, names, held)
         if name in place.mentions:
             return None
+        if name not in names.types_by_title and (known := _renamed(name, place)):
+            return self.at(known, names, held)
         paths = names.types_by_title.get(name, [])
         owner = place.owner
         if owner and name in {owner.rpartition("::")[2], _declared_name(owner, names)}:
@@ -386,6 +422,15 @@ class Documented:
             here = owner.rpartition("::")[0]
             paths = [path for path in paths if here and path.rpartition("::")[0] == here]
         return self.at(paths[0], names, held) if len(paths) == 1 else None
+
+
+def _renamed(name: str, place: _Place) -> str:
+    """Return the path of what a declaration calls by a longer name: ``ClapResult`` of ``Result``.
+
+    Empty where that is not certain.
+    """
+    meant = [path for last, path in place.mentions.items() if name.endswith(last) and path]
+    return meant[0] if len(meant) == 1 and not is_standard(meant[0]) else ""
 
 
 def _standard_by_name(name: str, held: tuple[Type | None, ...], names: CrateNames) -> Type | None:
@@ -438,6 +483,16 @@ def _parameters(text: str) -> tuple[str, ...]:
     except BadSignature:
         return ()
     return tuple(each.name for each in declared.generics if is_type_parameter(each))
+
+
+@lru_cache(maxsize=2048)
+def _defaults(text: str) -> tuple[Node | None, ...]:
+    """Return the defaults of a type's parameters."""
+    try:
+        declared = parse_declaration(text)
+    except BadSignature:
+        return ()
+    return tuple(each.default for each in declared.generics if is_type_parameter(each))
 
 
 @lru_cache(maxsize=2048)

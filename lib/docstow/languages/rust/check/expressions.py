@@ -113,6 +113,7 @@ SCOPES = frozenset(
 _COMPOSED = frozenset({"reference_type", "tuple_type", "array_type", "abstract_type"})
 #: Closures within closures are followed so far.
 _MOST_CLOSURES = 6
+_NUMBERS = frozenset({"integer_literal", "float_literal"})
 #: Comparisons and the like, which give a truth value.
 _TRUTHS = frozenset({"==", "!=", "<", ">", "<=", ">=", "&&", "||"})
 #: Traits that bring no methods.
@@ -374,9 +375,12 @@ class Expressions:
         if text_of(operator) in _TRUTHS:
             return standard_type("bool")
         before, after = self.type_of(left, variables), self.type_of(right, variables)
-        if after is None and right.type == "integer_literal" and before is not None:
+        if before is not None and right.type in _NUMBERS:
             # It is of the type that is needed: that of a number before it, or mostly this.
-            after = before if before.name in PRIMITIVES else standard_type("u32")
+            is_number = before.name in PRIMITIVES and not before.through
+            after = before if is_number else after or standard_type("u32")
+        elif after is not None and left.type in _NUMBERS and after.name in PRIMITIVES:
+            before = after
         given = chains.operated(before, text_of(operator), after)
         trait = _OPERATORS.get(text_of(operator))
         if given is not None or before is None or trait is None:
@@ -388,6 +392,8 @@ class Expressions:
             firsts = "iu" if node.type == "integer_literal" else "f"
             suffixes = (each for each in PRIMITIVES if each[0] in firsts)
             suffix = next((each for each in suffixes if text_of(node).endswith(each)), None)
+            if suffix is None and firsts == "f":
+                suffix = "f64"  # an f32 has the same methods
             return standard_type(suffix) if suffix is not None else None
         first = text_of(node)[:1] if node.type in _LITERALS else ""
         if first in {"b", "c"} and "string" in node.type:
@@ -437,7 +443,8 @@ class Expressions:
             signatures = [parse_signature(each.signature) for each in found]
             makes = all(each is not None and each.output.name == "Self" for each in signatures)
             return self.type_at(absolute[:-1]) if makes else None
-        passed = self._passed(node, variables)
+        signature = parse_signature(found[0].signature)
+        passed = self._passed(node, variables)[int(bool(signature and signature.takes_self)) :]
         return self._documented.returned(found[0], given=self._given(node), passed=passed)
 
     def _constructed(self, path: Segments, node: Node, variables: Variables) -> Type | None:
@@ -518,15 +525,17 @@ class Expressions:
         if not known and self._iterates(owner) and self.method(owner, name) is None:
             item = iterator(self.element(owner))
             given, known = chains.returned(item, name, closure, argument)
-        return given if known else self._by_documented(owner, name, node)
+        return given if known else self._by_documented(owner, name, node, variables)
 
-    def _by_documented(self, owner: Type, name: str, node: Node) -> Type | None:
+    def _by_documented(
+        self, owner: Type, name: str, node: Node, variables: Variables
+    ) -> Type | None:
         """Return what a method returns that a trait of the library or a crate's docs tell."""
         if name == "clone":
             return owner if owner.through or self._has(owner, "Clone") else None
         if name == "into_iter" and (item := self.element(owner)) is not None:
             return some_iterator(item)
-        if name in members_of_any_value() and name != "to_owned":
+        if name in members_of_any_value() - {"to_owned"} and not self._is_inherent(owner, name):
             return None
         if name == "to_string":
             return standard_type(PRELUDE_TYPES["String"]) if self._has(owner, "ToString") else None
@@ -539,7 +548,15 @@ class Expressions:
             method = self._paths.members.trait_method(trait, name) or self._resolver.brought(name)
         if method is None:
             return None
-        return self._documented.returned(method, owner, self._given(node))
+        passed = self._passed(node, variables)
+        return self._documented.returned(method, owner, self._given(node), passed)
+
+    def _is_inherent(self, owner: Type, name: str) -> bool:
+        """Tell whether a crate's type has a method itself, which goes before those of traits."""
+        if owner.crate is None or is_standard(owner.name) or owner.through:
+            return False
+        found = owner.crate.find(f"{owner.name}::{name}")
+        return any(each.kind == "method" and each.parent == owner.name for each in found)
 
     def _parallel(self, owner: Type, name: str) -> Type | None:
         """Return what Rayon's methods begin, which its docs call by associated types alone."""

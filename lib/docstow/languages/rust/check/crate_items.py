@@ -240,24 +240,23 @@ class CrateNames:
     def may_be_trait(self, path: str, crates: Crates) -> bool:
         """Tell whether what a path leads to, in another crate maybe, can be a trait."""
         found = self.find(path)
-        if not found:
+        traits = any(each.kind == "trait" for each in found)
+        return not found or traits or any(self.may_show_trait(each, crates) for each in found)
+
+    def may_show_trait(self, found: Found, crates: Crates) -> bool:
+        """Tell whether an item is a re-export of what can be a trait."""
+        if found.kind != "re-export":
+            return False
+        facts = found.attributes
+        meant = [facts, *facts.get("further_targets", ())]
+        if all(one.get("target_kind", "trait") not in {"trait", "module"} for one in meant):
+            return False
+        target = self.re_exports.get(found.path, "")
+        first = target.split("::")[0]
+        if first in STANDARD:
             return True
-        for each in found:
-            if each.kind == "trait":
-                return True
-            if each.kind == "re-export":
-                facts = each.attributes
-                meant = [facts, *facts.get("further_targets", ())]
-                if all(one.get("target_kind", "trait") not in {"trait", "module"} for one in meant):
-                    continue
-                target = self.re_exports.get(each.path, "")
-                first = target.split("::")[0]
-                if first in STANDARD:
-                    return True
-                names = crates.crate(first) if first and first != self.root else None
-                if names is None or names.may_be_trait(target, crates):
-                    return True
-        return False
+        names = crates.crate(first) if first and first != self.root else None
+        return names is None or names.may_be_trait(target, crates)
 
     def suggest(self, owner: str, name: str, *, anywhere: bool = True) -> tuple[str, ...]:
         """Return paths near ``owner::name``: beside it, of that name elsewhere, then alike."""

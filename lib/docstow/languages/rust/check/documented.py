@@ -180,6 +180,18 @@ class Documented:
             return None
         return self._resolved(node, _Place(owner.crate, "", owner, _arguments(owner)), 0)
 
+    def own_iterator(self, owner: Type) -> Type | None:
+        """Return ``IntoIter`` beside a type without parameters that gives the same.
+
+        That the type is turned into it is the custom of all libraries.
+        """
+        if owner.crate is None or owner.through or _params_of(owner.name, owner.crate):
+            return None
+        path = f"{owner.name.rpartition('::')[0]}::IntoIter"
+        found = [each for each in owner.crate.find(path) if each.kind == "struct"]
+        is_same = len(found) == 1 and owner.crate.yields(path) == owner.crate.yields(owner.name)
+        return Type(found[0].path, owner.crate) if is_same and path != owner.name else None
+
     def operated(self, owner: Type, trait: str, other: Type | None) -> Type | None:
         """Return what an operator gives of a value, or its index, by the trait of that.
 

@@ -16,6 +16,7 @@ from docstow.languages.rust.check.scope import Segments, name_of, segments, text
 from docstow.languages.rust.check.std import (
     ALIASED,
     ARRAY,
+    FIELDS,
     OPTION,
     PRELUDE_TYPES,
     PRIMITIVES,
@@ -23,6 +24,7 @@ from docstow.languages.rust.check.std import (
     SLICE,
     is_standard,
     members_of_any_value,
+    std_traits,
 )
 from docstow.languages.rust.check.types import (
     FUTURE,
@@ -118,6 +120,9 @@ _NUMBERS = frozenset({"integer_literal", "float_literal"})
 _TRUTHS = frozenset({"==", "!=", "<", ">", "<=", ">=", "&&", "||"})
 #: Traits that bring no methods.
 _MARKERS = frozenset({"Send", "Sync", "Sized", "Unpin", "Copy", "?Sized"})
+#: Rayon's iterators, by the traits that all of them have.
+_RAYON = frozenset(f"rayon::iter::{each}ParallelIterator" for each in ("", "Indexed"))
+_FOLDING = frozenset({"fold", "try_fold", "scan"})
 #: Methods of Rayon's traits that begin with what any collection has, and with what lists have.
 _PARALLEL_ITERS = frozenset({"par_iter", "par_iter_mut", "into_par_iter", "par_bridge"})
 _PARALLEL = _PARALLEL_ITERS | {
@@ -499,13 +504,15 @@ class Expressions:
             return None
         if owner.name.startswith(OWN):
             return self._by_own_method(owner, name)
+        source = owner
 
         if owner.through == chains.COW and name == "into_owned":
             owned = chains.OWNED.get(owner.name)
             return standard_type(owned, *owner.args) if owned is not None else None
 
         def closure() -> Type | None:
-            return self._closure_result(node, variables)
+            inputs = chains.closure_inputs(source, name)
+            return self._closure_result(node, variables, inputs[0] if inputs else None)
 
         def argument() -> Type | None:
             held = _values(node)
@@ -520,11 +527,22 @@ class Expressions:
             return wrapper("Option", owner.inner) if certain else None
         if chains.is_iterator(owner) and chains.element(owner) is None:
             item = self._documented.yielded(owner)
-            owner = owner if item is None else iterator(item)
+            source = owner = owner if item is None else iterator(item)
+        if owner.name in _RAYON and not owner.through:
+            source = iterator(owner.inner)
+            given, known = chains.returned(source, name, closure, argument)
+            if name == "fold":
+                given = iterator(self._folded(node, variables))
+            elif name == "reduce":
+                return owner.inner
+            if given is not None and given.name == ITERATOR:
+                return Type(owner.name, owner.crate, given.args)
+            if known:
+                return given
         given, known = chains.returned(owner, name, closure, argument)
         if not known and self._iterates(owner) and self.method(owner, name) is None:
-            item = iterator(self.element(owner))
-            given, known = chains.returned(item, name, closure, argument)
+            source = iterator(self.element(owner))
+            given, known = chains.returned(source, name, closure, argument)
         return given if known else self._by_documented(owner, name, node, variables)
 
     def _by_documented(
@@ -534,7 +552,7 @@ class Expressions:
         if name == "clone":
             return owner if owner.through or self._has(owner, "Clone") else None
         if name == "into_iter" and (item := self.element(owner)) is not None:
-            return some_iterator(item)
+            return self._documented.own_iterator(owner) or some_iterator(item)
         if name in members_of_any_value() - {"to_owned"} and not self._is_inherent(owner, name):
             return None
         if name == "to_string":
@@ -564,7 +582,11 @@ class Expressions:
         if crate is None or not self._resolver.may_bring(name):
             return None
         is_indexed = owner.name in chains.LISTS or name not in _PARALLEL_ITERS
-        return Type(f"rayon::iter::{'Indexed' if is_indexed else ''}ParallelIterator", crate)
+        item = self.element(owner)
+        if name not in _PARALLEL_ITERS:
+            item = standard_type(SLICE, item)
+        kind = f"rayon::iter::{'Indexed' if is_indexed else ''}ParallelIterator"
+        return Type(kind, crate, (item,))
 
     def _by_own_method(self, owner: Type, name: str) -> Type | None:
         output = self._own.returned(owner.name.removeprefix(OWN), name)
@@ -646,6 +668,8 @@ class Expressions:
         if owner.name.startswith(OWN):
             kind = self._own.field(owner.name.removeprefix(OWN), name)
             return self.annotated(kind, 0, owner) if kind is not None else None
+        if (known := FIELDS.get(f"{owner.name}::{name}")) is not None:
+            return standard_type(known)
         found = self.member(owner, name)
         return self._documented.field(found, owner) if found is not None else None
 
@@ -750,8 +774,12 @@ class Expressions:
         if owner is None or field is None or owner.name in {FUTURE, TUPLE}:
             return ()
         name = name_of(field)
+        if owner.name in _RAYON and not owner.through:
+            return self._parallel_inputs(owner, name, call, variables)
         if inputs := chains.closure_inputs(owner, name):
-            return inputs
+            is_folded = name in _FOLDING and at == 1 and inputs[:1] == (None,)
+            first = self._folded(call, variables) if is_folded else inputs[0]
+            return (first, *inputs[1:])
         method = self.method(owner, name)
         if method is not None:
             return self._documented.closure_inputs(method, at, owner, given)
@@ -759,14 +787,42 @@ class Expressions:
             return chains.closure_inputs(iterator(self.element(owner)), name)
         return ()
 
-    def _closure_result(self, call: Node, variables: Variables) -> Type | None:
+    def _folded(self, call: Node, variables: Variables) -> Type | None:
+        """Return the type of what ``fold`` begins with; Rayon's is given by a function."""
+        first = _values(call)[0]
+        if first.type == "closure_expression":
+            return self._result_of(first, variables)
+        return self.type_of(first, variables) or self._function_result(first)
+
+    def _parallel_inputs(
+        self, owner: Type, name: str, call: Node, variables: Variables
+    ) -> Sequence[Type | None]:
+        """Return what a method of Rayon's iterators gives to its last closure."""
+        if name in {"fold", "try_fold"}:
+            return (self._folded(call, variables), owner.inner)
+        return (owner.inner, owner.inner)
+
+    def _closure_result(
+        self, call: Node, variables: Variables, given: Type | None = None
+    ) -> Type | None:
         """Return the type of what the closure in a call gives, where its body is one expression."""
         held = _values(call)
-        closure = held[-1] if held else None
-        if closure is None or self._closures >= _MOST_CLOSURES:
+        return self._result_of(held[-1], variables, given) if held else None
+
+    def _result_of(
+        self, closure: Node, variables: Variables, given: Type | None = None
+    ) -> Type | None:
+        """Return what a closure, or a function that is named, gives.
+
+        Args:
+            closure: it, or a path.
+            variables: those in scope.
+            given: the type of what it is given first.
+        """
+        if self._closures >= _MOST_CLOSURES:
             return None
         if closure.type != "closure_expression":
-            return self._function_result(closure)
+            return self._function_result(closure, given)
         body = closure.child_by_field_name("body")
         while body is not None and body.type == "block" and len(body.named_children) == 1:
             body = body.named_children[0]
@@ -780,7 +836,7 @@ class Expressions:
         finally:
             self._closures -= 1
 
-    def _function_result(self, node: Node) -> Type | None:
+    def _function_result(self, node: Node, given: Type | None = None) -> Type | None:
         """Return what a function gives that is handed on by its path."""
         if node.type not in {"identifier", "scoped_identifier"}:
             return None
@@ -788,7 +844,12 @@ class Expressions:
         found = self._paths.look_up(absolute).found if absolute is not None else ()
         if len(found) != 1 or found[0].kind not in FUNCTIONS:
             return None
-        return self._documented.returned(found[0])
+        if given is not None and given.name == found[0].parent:
+            name = found[0].path.rpartition("::")[2]
+            known, is_here = chains.returned(given, name, _unknown, _unknown)
+            if is_here:
+                return known
+        return self._documented.returned(found[0], given)
 
     def _has(self, owner: Type, trait: str) -> bool:
         return owner.crate is not None and any(
@@ -804,9 +865,17 @@ class Expressions:
         found = members.method(item, name)
         if found is None and members.has_no_own(item, name):
             traits = item.names.traits(item.path)
-            return self._resolver.brought(name, traits) or members.by_traits(item, name)
+            # What a type has by a trait of the library no other trait in scope has for it.
+            standard = (e.rpartition("::")[2] for e in traits if is_standard(e))
+            is_known = any(name in std_traits().get(each, ()) for each in standard)
+            brought = None if is_known else self._resolver.brought(name, traits)
+            return brought or members.by_traits(item, name)
         own = found is None or found.parent == owner.name
         return found if own or not self._resolver.may_bring(name) else None
+
+
+def _unknown() -> None:
+    """Return the type of what nothing is known of."""
 
 
 def _wrapped(name: str, inner: Type | None) -> Type:

@@ -237,7 +237,7 @@ class Resolver:
         shown = SHOWN_TRAITS.get(target)
         self._shown |= shown or frozenset()
         self._trait_names |= self._shown
-        is_open = shown is None and found.names.may_be_trait(found.path, self._paths.crates)
+        is_open = shown is None and found.names.may_show_trait(found, self._paths.crates)
         self._anything |= is_open
 
     def _may_be_trait(self, name: str) -> bool:
@@ -260,10 +260,16 @@ class Resolver:
             self._trait_names |= of_all
         else:
             names = self._paths.crate(absolute[0])
-            self._anything |= names is None
-            self._of_others |= names.trait_members if names is not None else set()
+            if names is None:
+                self._anything = True
+                return
+            module = names.whole(absolute)
+            shown = (found for path in names.aliases_below(module) for found in names.find(path))
+            for each in (*names.members(module), *shown):
+                if each.kind == "re-export":
+                    self._add_shown(each)
+                elif each.kind == "trait":
+                    self._add_trait(each)
+            # Docs leave out the traits that a module shows without a name.
+            self._of_others |= names.trait_members - self._methods.keys()
             self._trait_names |= self._of_others
-            if names is not None:
-                for each in names.members(names.whole(absolute)):
-                    if each.kind == "re-export":
-                        self._add_shown(each)

@@ -77,6 +77,12 @@ PRELUDE_NAMES = frozenset(
         *("Copy", "Send", "Sized", "Sync", "Unpin", "AsyncFn", "AsyncFnMut", "AsyncFnOnce"),
     }
 )
+#: The types of public fields, which the tables leave out.
+FIELDS: Mapping[str, str] = {
+    "std::process::Output::status": "std::process::ExitStatus",
+    "std::process::Output::stdout": "std::vec::Vec",
+    "std::process::Output::stderr": "std::vec::Vec",
+}
 #: Types whose aliases begin as they do: ``AtomicBool`` is ``Atomic<bool>``.
 ALIASED = ("std::sync::atomic::Atomic", "std::num::NonZero")
 OPTION, RESULT = PRELUDE_TYPES["Option"], PRELUDE_TYPES["Result"]

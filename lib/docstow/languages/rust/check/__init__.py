@@ -20,6 +20,7 @@ from docstow.languages.rust.check.scope import (
     LOCAL_ROOTS,
     Scope,
     Segments,
+    method_chains,
     parse,
     read_scope,
     segments,
@@ -43,6 +44,8 @@ _PATHS_IN_TEXT = re.compile(r"\b[a-z_][\w]*(?:::\w+)+")
 _DEEPEST = 300
 #: Macros that bind the variables in them again, to other types.
 _REBINDING = frozenset({"pin", "pin_mut", "stack_pin"})
+#: Tokens of macros that may bring names in.
+_BINDING = frozenset({"let", "|", "||", "=>", "for", "in", "use", "mod", "fn", "ref"})
 #: Macros whose arguments are expressions.
 _PLAIN_MACROS = frozenset(
     {
@@ -229,6 +232,8 @@ class _Checker:
         absolute = self._resolver.resolve_node(node)
         if absolute is not None:
             self._check(absolute, node)
+        elif (path := segments(node)) is not None and len(path) == len(("Type", "name")):
+            self._calls.own_member(*path, node)
 
     def _attribute(self, node: Node) -> None:
         attribute = node.named_children[0] if node.named_children else None
@@ -275,6 +280,8 @@ class _Checker:
         plain = called in _PLAIN_MACROS and self._arguments(tokens, variables, depth)
         if not plain and not self._resolver.declares(called) and "quote" not in called:
             self._tokens(tokens)
+            if all(each.type not in _BINDING for each in tokens.children):
+                self._chains(tokens, variables, depth)
 
     def _tokens(self, tree: Node) -> None:
         """Check paths in tokens that begin at an import or a crate: they mean the same anywhere."""
@@ -292,13 +299,39 @@ class _Checker:
 
     def _arguments(self, tokens: Node, variables: VariableScopes, depth: int) -> bool:
         """Check the arguments of ``println!`` and the like; False where they are no expressions."""
+        return self._expression(text_of(tokens)[1:-1], tokens, 1, variables, depth)
+
+    def _chains(self, tree: Node, variables: VariableScopes, depth: int) -> None:
+        """Check what is called of variables in tokens: ``json!({"id": id.to_string()})``."""
+        pending = [tree]
+        while pending:
+            children = pending.pop().children
+            pending += [each for each in children if each.type == "token_tree"]
+            for first, last in method_chains(children):
+                if text_of(first) in variables:
+                    start, end = first.start_byte - tree.start_byte, last.end_byte - tree.start_byte
+                    text = (tree.text or b"")[start:end].decode()
+                    self._expression(text, first, 0, variables, depth)
+
+    def _expression(
+        self, text: str, first: Node, further: int, variables: VariableScopes, depth: int
+    ) -> bool:
+        """Check expressions between commas; False where the text is something else.
+
+        Args:
+            text: it.
+            first: the node with which it begins.
+            further: so many characters after the node's beginning.
+            variables: those in scope.
+            depth: of the node.
+        """
         before = "fn f() { g("
-        tree = parse(f"{before}{text_of(tokens)[1:-1]}); }}")
+        tree = parse(f"{before}{text}); }}")
         if tree.root_node.has_error:
             return False
         self._kept.append(tree)
         outer = self.report.place
-        self.report.place = self.report.at(tokens.start_point, 1 - len(before))
+        self.report.place = self.report.at(first.start_point, further - len(before))
         for child in tree.root_node.named_children:
             for each in child.named_children:
                 if each.type == "block":

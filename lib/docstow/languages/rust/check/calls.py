@@ -12,8 +12,13 @@ from docstow.languages.rust.check.paths import MISSPELT, Answer, Paths
 from docstow.languages.rust.check.report import Report
 from docstow.languages.rust.check.resolver import Resolver
 from docstow.languages.rust.check.scope import name_of, segments
-from docstow.languages.rust.check.std import PRELUDE, is_standard
-from docstow.languages.rust.check.types import FUTURE, Type, Variables, parse_signature
+from docstow.languages.rust.check.std import (
+    PRELUDE,
+    is_standard,
+    members_of_any_value,
+    std_traits,
+)
+from docstow.languages.rust.check.types import FUTURE, OWN, Type, Variables, parse_signature
 from docstow.languages.shared.findings import MOST, nearest
 from docstow.languages.shared.likeness import name_similarity
 
@@ -93,7 +98,9 @@ class Calls:
             return
         owner, name = self._expressions.type_of(value, variables), name_of(field)
         item = item_of(owner) if owner is not None and owner.name != FUTURE else None
-        if owner is not None and item is None:
+        if owner is not None and owner.name.startswith(OWN) and not owner.through:
+            self.own_member(owner.name.removeprefix(OWN), name, field)
+        elif owner is not None and item is None:
             self._by_bound(owner, name, field, call)
         if owner is None or item is None:
             return
@@ -119,6 +126,9 @@ class Calls:
 
     def _by_bound(self, owner: Type, name: str, field: Node, call: Call) -> None:
         """Check a method of a value of which a trait is known."""
+        if owner.name == FUTURE:
+            self._of_future(owner, name, field)
+            return
         item = self._paths.members.trait_of(owner.name, owner.crate)
         if item is None or owner.through:
             return
@@ -133,6 +143,38 @@ class Calls:
             # Code without any import may lack that of a trait that extends iterators.
             if self._resolver.imports_some or name_similarity(name, near) >= MISSPELT:
                 self._report.add(field, whole, unknown)
+
+    def own_member(self, owner: str, name: str, node: Node) -> None:
+        """Check a member of one of the code's types, which derives traits of crates."""
+        if not self._expressions.own_lacks(owner, name):
+            return
+        traits = self._expressions.derived_traits(owner) or []
+        brought = [e for trait in traits for e in self._paths.members.trait_members(trait)]
+        told = {each.path: each.summary for each in brought}
+        near = nearest(name, told, summaries=told, filled=True)
+        item = traits[0]
+        message = self._paths.explain(item, name, f"{item.path}::{name}", near)
+        whole = f"{owner}::{name}"
+        self._report.add(node, whole, Answer("unknown", (), message, near, item.names, item.path))
+
+    def _of_future(self, owner: Type, name: str, field: Node) -> None:
+        """Check a method of what must be awaited first: all but a few are those of its output."""
+        (item,) = standard().find("std::future::Future")
+        members = self._paths.members
+        its_own = std_traits()["Future"] | std_traits()["IntoFuture"] | members_of_any_value()
+        is_open = self._resolver.may_bring(name) or not self._resolver.imports_some
+        if is_open or name in its_own:
+            return
+        whole = f"{item.path}::{name}"
+        given = owner.inner
+        kept = item_of(given) if given is not None else None
+        is_later = kept is not None and members.method(kept, name) is not None
+        brought = [each.path for each in self._resolver.brought_methods()]
+        near = nearest(name, brought) if self._paths.may_explain() and not is_later else ()
+        message = self._paths.explain(item, name, whole, near)
+        if is_later:
+            message = f"a future has no {name}; await it first: `.await.{name}`"
+        self._report.add(field, whole, Answer("unknown", (), message, near, item.names, item.path))
 
     def field(self, node: Node, variables: Variables) -> None:
         """Check a field that is read or written."""
@@ -168,7 +210,11 @@ class Calls:
     def _absent(self, owner: Type, item: Found, name: str) -> bool:
         """Tell whether it is certain that a value has no method of a name."""
         may_bring = self._resolver.may_bring(name) and not self._resolver.is_unknown_trait(name)
-        if may_bring or not self._paths.members.lacks(item, name):
+        members = self._paths.members
+        if may_bring or not members.lacks(item, name):
+            return False
+        # Statements alone may lack the import of a trait that nobody knows.
+        if not self._resolver.complete and members.has_unknown_traits(item):
             return False
         pointer = self._paths.look_up(tuple(owner.through.split("::"))).found
         return not any(each.names.find(f"{each.path}::{name}") for each in pointer)

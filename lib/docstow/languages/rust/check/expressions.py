@@ -16,8 +16,10 @@ from docstow.languages.rust.check.scope import Segments, name_of, segments, text
 from docstow.languages.rust.check.std import (
     ALIASED,
     ARRAY,
+    DERIVES,
     FIELDS,
     OPTION,
+    PRELUDE,
     PRELUDE_TYPES,
     PRIMITIVES,
     RESULT,
@@ -486,11 +488,56 @@ class Expressions:
         if self._resolver.imports(path[0]) or len(path) > 2:
             return None
         output = self._own.returned(*path)
-        if output is None:
-            return None
         owner = Type(f"{OWN}{path[0]}") if len(path) == 2 else None
+        if output is None:
+            derived = self.derived(path[0], path[1]) if owner is not None else None
+            return self._documented.returned(derived, owner) if derived is not None else None
         kind = self.annotated(output, 0, owner)
         return Type(FUTURE, None, (kind,)) if is_async(output) else kind
+
+    def derived_traits(self, owner: str) -> list[Found] | None:
+        """Return the crates' traits that one of the code's types derives; None where in doubt."""
+        paths = self._own.derives(owner) if self._own.is_type(owner) else None
+        traits: list[Found] = []
+        for path in paths or ():
+            if len(path) == 1 and path[0] in DERIVES and not self._resolver.imports(path[0]):
+                continue
+            absolute = self._resolver.resolve(path)
+            found = self._paths.look_up(absolute).found if absolute is not None else ()
+            named = [each for each in found if each.kind == "trait"]
+            if len(named) != 1:
+                return None
+            traits += named
+        return traits if paths is not None else None
+
+    def derived(self, owner: str, name: str) -> Found | None:
+        """Return the function or method that one of the code's types derives."""
+        traits = self.derived_traits(owner) or []
+        found = [self._paths.members.trait_method(each, name) for each in traits]
+        some = [each for each in found if each is not None]
+        return some[0] if some and all(each == some[0] for each in some) else None
+
+    def own_lacks(self, owner: str, name: str) -> bool:
+        """Tell whether it is certain that one of the code's types has no member of a name.
+
+        Only of a type that derives traits of crates: for what else it has no docs are asked.
+        """
+        traits = self.derived_traits(owner)
+        if not traits or not self._own.is_whole or name in self._own.members(owner):
+            return False
+        if self._resolver.may_bring(name) or name in members_of_any_value():
+            return False
+        known = {each[0] for each in self._own.derives(owner) or ()}
+        for node in self._own.traits(owner):
+            absolute = self._resolver.resolve_node(node)
+            found = self._paths.look_up(absolute).found if absolute is not None else ()
+            traits += [each for each in found if each.kind == "trait"]
+            known.add(text_of(node))
+            if name_of(node).startswith("Deref") or not (found or text_of(node) in PRELUDE):
+                return False
+        if any(name in std_traits().get(each, ()) for each in known):
+            return False
+        return all(self._paths.members.trait_lacks(each, name) for each in traits)
 
     def _given(self, node: Node) -> tuple[Type | None, ...]:
         """Return the type arguments that a call writes out."""
@@ -591,7 +638,8 @@ class Expressions:
     def _by_own_method(self, owner: Type, name: str) -> Type | None:
         output = self._own.returned(owner.name.removeprefix(OWN), name)
         if output is None:
-            return None
+            derived = self.derived(owner.name.removeprefix(OWN), name)
+            return self._documented.returned(derived, owner) if derived is not None else None
         kind = self.annotated(output, 0, owner)
         return Type(FUTURE, None, (kind,)) if is_async(output) else kind
 
@@ -865,11 +913,13 @@ class Expressions:
         found = members.method(item, name)
         if found is None and members.has_no_own(item, name):
             traits = item.names.traits(item.path)
-            # What a type has by a trait of the library no other trait in scope has for it.
-            standard = (e.rpartition("::")[2] for e in traits if is_standard(e))
-            is_known = any(name in std_traits().get(each, ()) for each in standard)
-            brought = None if is_known else self._resolver.brought(name, traits)
-            return brought or members.by_traits(item, name)
+            # What a type has by a trait of the prelude no other trait in scope has for it.
+            standard = {e.rpartition("::")[2] for e in traits if is_standard(e)} & PRELUDE
+            if any(name in std_traits()[each] for each in standard):
+                return members.by_traits(item, name)
+            brought = self._resolver.brought(name, traits)
+            may_be_standard = not self._resolver.is_brought(name)
+            return brought or members.by_traits(item, name, standard=may_be_standard)
         own = found is None or found.parent == owner.name
         return found if own or not self._resolver.may_bring(name) else None
 

@@ -29,7 +29,16 @@ _OF_ITERATORS = frozenset(
     {
         *("as_slice", "as_mut_slice", "as_str", "peek", "peek_mut", "next_if", "next_if_eq"),
         *("remainder", "into_inner", "offset", "keep_rest", "is_empty", "contains", "start", "end"),
-        *("as_path", "into_slice", "next_if_map", "into_remainder", "as_mut_str", "extend", "push"),
+        *(
+            "as_path",
+            "into_buffer",
+            "into_slice",
+            "next_if_map",
+            "into_remainder",
+            "as_mut_str",
+            "extend",
+            "push",
+        ),
     }
 )
 #: Inherent methods of ``dyn Any`` and ``dyn Error``.
@@ -62,19 +71,30 @@ class Members:
                 return brought
         return None
 
-    def by_traits(self, owner: Found, name: str) -> Found | None:
-        """Return the method that one trait of a crate's type has, whichever are in scope."""
+    def by_traits(self, owner: Found, name: str, *, standard: bool = False) -> Found | None:
+        """Return the method that one trait of a type has, whichever are in scope.
+
+        Args:
+            owner: the type.
+            name: of the method.
+            standard: whether the library's traits count that are not in its prelude.
+        """
         found: dict[str, Found] = {}
         for trait in owner.names.traits(owner.path):
             first = trait.partition("::")[0]
             if is_standard(trait):
-                found |= {each.path: each for each in _of_standard(trait, name)}
+                found |= {e.path: e for e in (_of_standard(trait, name) if standard else ())}
                 continue
             there = owner.names if first == owner.names.root else self._crates.crate(first)
             for each in there.find(f"{trait}::{name}") if there is not None else ():
                 if each.kind == "method":
                     found.setdefault(each.path, each)
         return next(iter(found.values())) if len(found) == 1 else None
+
+    def has_unknown_traits(self, owner: Found) -> bool:
+        """Tell whether a type has traits of crates of which nobody has the docs."""
+        firsts = {e.partition("::")[0] for e in owner.names.traits(owner.path)}
+        return any(not is_standard(e) and self._crates.crate(e) is None for e in firsts)
 
     def has_no_own(self, owner: Found, name: str) -> bool:
         """Tell whether it is certain that only a trait can bring a method to a type."""
@@ -155,6 +175,16 @@ class Members:
                 pending += [above] if above.path not in seen else []
                 seen.add(above.path)
         return None
+
+    def trait_members(self, trait: Found) -> list[Found]:
+        """Return the functions of a trait, and of the crate's traits that it demands."""
+        found, pending, seen = list[Found](), [trait], {trait.path}
+        while pending:
+            each = pending.pop()
+            found += [one for one in each.names.members(each.path) if one.kind == "method"]
+            pending += [above for above in self._demanded(each) if above.path not in seen]
+            seen |= {above.path for above in pending}
+        return found
 
     def _demanded(self, trait: Found) -> Iterator[Found]:
         """Yield the traits of its crate that a trait demands."""

@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from docstow.languages.rust.check.scope import text_of
+from docstow.languages.rust.check.scope import Segments, text_of
 
 if TYPE_CHECKING:
     from tree_sitter import Node
+
+_ATTRIBUTE = re.compile(r"#\[\s*(\w+)\s*(.*)\]", re.DOTALL)
+_PATHS = re.compile(r"\w+(?:::\w+)*")
+#: Attributes that add nothing to a type: the language's, and those that derive macros read.
+_PLAIN_ATTRIBUTES = frozenset(
+    {
+        *("allow", "expect", "warn", "deny", "repr", "non_exhaustive", "must_use", "doc", "cfg"),
+        *("serde", "clap", "command", "group", "structopt"),
+    }
+)
 
 
 class OwnItems:
@@ -21,6 +33,13 @@ class OwnItems:
         #: Nodes of types by names, after their owner's: of fields, and of what functions return.
         self._types: dict[tuple[str, ...], Node | None] = {}
         self._kept: set[str] = set()
+        #: What types have in their own blocks, variants among it, and the traits they are said to
+        #: have, by the types' names.
+        self._members: dict[str, set[str]] = {}
+        self._traits: dict[str, list[Node]] = {}
+        #: Whether the code is a whole program: no part of a type is in another file.
+        self.is_whole = False
+        apart = False
         pending = [root]
         while pending:
             node = pending.pop()
@@ -29,7 +48,37 @@ class OwnItems:
                     self._add_type(node)
                 case "function_item":
                     self._add_function(node)
+                case "impl_item":
+                    self._add_block(node)
+                case "mod_item":
+                    apart = apart or node.child_by_field_name("body") is None
+                case "macro_invocation" | "macro_definition":
+                    apart = apart or node.parent == root  # it may implement anything
             pending += node.named_children
+        self.is_whole = ("fn", "main") in self._types and not apart and not root.has_error
+
+    def members(self, owner: str) -> frozenset[str]:
+        """Return the names of a type's variants, and of what its own blocks define."""
+        return frozenset(self._members.get(owner, ()))
+
+    def traits(self, owner: str) -> Sequence[Node]:
+        """Return the nodes of the traits that blocks implement for a type."""
+        return self._traits.get(owner, ())
+
+    def derives(self, owner: str) -> tuple[Segments, ...] | None:
+        """Return the paths of what a type derives; None where other attributes may add to it."""
+        node = self._types.get(("type", owner))
+        before = node.prev_named_sibling if node is not None else None
+        found: list[Segments] = []
+        while before is not None and (before.type == "attribute_item" or "comment" in before.type):
+            match = _ATTRIBUTE.match(text_of(before))
+            if match is not None and match[1] == "derive":
+                each = (tuple(one.split("::")) for one in _PATHS.findall(match[2]))
+                found += each
+            elif match is not None and match[1] not in _PLAIN_ATTRIBUTES:
+                return None
+            before = before.prev_named_sibling
+        return tuple(found)
 
     def is_type(self, name: str) -> bool:
         """Tell whether the code declares one type of a name."""
@@ -74,6 +123,7 @@ class OwnItems:
             for each in body.named_children if body is not None else ():
                 label = each.child_by_field_name("name")
                 if each.type == "enum_variant" and label is not None:
+                    self._members.setdefault(owner, set()).add(text_of(label))
                     self._add_fields(f"{owner}::{text_of(label)}", each.child_by_field_name("body"))
             return
         self._add_fields(owner, body)
@@ -89,6 +139,20 @@ class OwnItems:
             label, kind = each.child_by_field_name("name"), each.child_by_field_name("type")
             if each.type == "field_declaration" and label is not None and kind is not None:
                 self._put(("field", owner, text_of(label)), kind)
+
+    def _add_block(self, node: Node) -> None:
+        kind, trait = node.child_by_field_name("type"), node.child_by_field_name("trait")
+        body = node.child_by_field_name("body")
+        if kind is not None and kind.type == "generic_type":
+            kind = kind.child_by_field_name("type")
+        if kind is None or body is None:
+            return
+        owner = text_of(kind)
+        if trait is not None:
+            self._traits.setdefault(owner, []).append(trait)
+        labels = (each.child_by_field_name("name") for each in body.named_children)
+        named = {text_of(each) for each in labels if each is not None}
+        self._members.setdefault(owner, set()).update(named)
 
     def _add_function(self, node: Node) -> None:
         name, output = node.child_by_field_name("name"), node.child_by_field_name("return_type")

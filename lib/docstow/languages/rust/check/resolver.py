@@ -60,6 +60,11 @@ class Resolver:
             return True  # the imports that the code needs are left out
         return self._looked and (self._anything or name in self._trait_names)
 
+    def is_brought(self, name: str) -> bool:
+        """Tell whether a crate's trait in scope may bring a name."""
+        known = self._looked and (name in self._methods or name in self._shown)
+        return known or self._anything
+
     def is_unknown_trait(self, name: str) -> bool:
         """Tell whether only a trait in scope that nobody has the docs of may bring a name."""
         is_left_out = name in self._scope.brought or not self._has_imports

@@ -254,6 +254,26 @@ def segments(node: Node) -> Segments | None:
     return None
 
 
+def method_chains(tokens: Sequence[Node]) -> Iterator[tuple[Node, Node]]:
+    """Yield the first and last token of each ``name.method(...)``, and what follows, in tokens."""
+    at = 0
+    while at < len(tokens):
+        end = at + 1
+        begins = tokens[at].type in {"identifier", "self"}
+        if begins and not (at and tokens[at - 1].type in _BEFORE):
+            while end < len(tokens):
+                if tokens[end].type == "?" or text_of(tokens[end])[:1] == "[":
+                    end += 1
+                elif tokens[end].type == "." and end + 1 < len(tokens):
+                    end += 2
+                    end += end < len(tokens) and text_of(tokens[end])[:1] == "("
+                else:
+                    break
+            if end > at + 1:
+                yield tokens[at], tokens[min(end, len(tokens)) - 1]
+        at = end
+
+
 def token_paths(tokens: Sequence[Node]) -> Iterator[tuple[Node, Segments]]:
     """Yield the paths of two names or more in a macro's tokens, each with its first token."""
     at = 0

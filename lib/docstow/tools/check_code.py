@@ -190,6 +190,7 @@ def _judge_crates(
     crates = StowedCrates(library, snapshots, asked.versions, asked.lockfile, scan, asked.target)
     engine, told = "", list[str]()
     if message is None and _may_fetch(library):
+        crates.may_fetch = True
         own = own_names(scan) if scan is not None else frozenset()
         crates.fetch(each for each in imported_crates(asked.code) if each not in own)
     if message is not None:
@@ -203,6 +204,8 @@ def _judge_crates(
     told += crates.notices
     if crates.fetched:
         told.append(f"nobody said which versions are used; fetched: {', '.join(crates.fetched)}")
+    if crates.shown:
+        told.append(f"other crates' docs name items of theirs; fetched: {', '.join(crates.shown)}")
     if crates.guessed and engine in {"", "none"}:
         best = ", ".join(crates.guessed)
         told.append(f"nobody said which versions are used; best stowed ones: {best}")

@@ -7,7 +7,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from docstow.core.errors import CrateNotDocumented, CrateNotFound, DocstowError
+from docstow.core.errors import (
+    CrateNotDocumented,
+    CrateNotFound,
+    DocstowError,
+    UnsupportedFormat,
+    VersionYanked,
+)
 from docstow.core.versions import Version
 from docstow.languages.rust.cargo_lock import parse
 from docstow.languages.rust.check.crate_items import CrateNames
@@ -82,6 +88,10 @@ class StowedCrates:
         #: Versions that nobody asked for: stowed before, or fetched for this.
         self.guessed: list[str] = []
         self.fetched: list[str] = []
+        #: What was fetched as it is named by other crates' docs.
+        self.shown: list[str] = []
+        #: Whether the upstream may be asked for what code and docs only name.
+        self.may_fetch = False
 
     def crate(self, name: str) -> CrateNames | None:
         """Return the crate in the version that is meant; None where there is none at hand."""
@@ -114,6 +124,35 @@ class StowedCrates:
                 f"{name} is not judged: {_MOST_FETCHED} crates are fetched for one call; send the"
                 " code in parts"
             )
+
+    def behind(self, names: CrateNames, name: str) -> CrateNames | None:
+        """Return a crate whose items another one's docs name, in the version they were made with.
+
+        It is fetched where nothing says or has a version of it.
+        """
+        known = self.crate(name)
+        if known is not None or not self.may_fetch or names.root == name:
+            return known
+        external = names.index.snapshot.facts.get("externals", {}).get(name, {})
+        package, version = external.get("package", ""), external.get("version", "")
+        if not package or not version or len(self.shown) >= _MOST_FETCHED:
+            return None
+        failed = names.unavailable
+        # The very version may have no docs that can be read, where a later one has.
+        for requirement in (version, f"^{version}") if name not in failed else ():
+            try:
+                stowed = self._library.crate(package, requirement, self._target)
+            except (CrateNotFound, CrateNotDocumented, UnsupportedFormat, VersionYanked):
+                continue
+            except DocstowError as error:
+                self.notices.append(f"{package}: {error}")
+                self.may_fetch = False
+                return None
+            self.shown.append(f"{stowed.name} {stowed.version}")
+            self._crates[name] = CrateNames.of(self._library.index(stowed.snapshot))
+            return self._crates[name]
+        failed.add(name)
+        return None
 
     def explain(self, verdict: Verdict) -> Verdict:
         """Lower what is said of crates that were fetched by a name of which nothing is right."""

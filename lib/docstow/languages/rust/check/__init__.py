@@ -233,7 +233,7 @@ class _Checker:
         if absolute is not None:
             self._check(absolute, node)
         elif (path := segments(node)) is not None and len(path) == len(("Type", "name")):
-            self._calls.own_member(*path, node)
+            self._calls.own_member(path[0], path[1], node)
 
     def _attribute(self, node: Node) -> None:
         attribute = node.named_children[0] if node.named_children else None

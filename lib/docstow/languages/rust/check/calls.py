@@ -146,9 +146,9 @@ class Calls:
 
     def own_member(self, owner: str, name: str, node: Node) -> None:
         """Check a member of one of the code's types, which derives traits of crates."""
-        if not self._expressions.own_lacks(owner, name):
+        if not self._expressions.own.lacks(owner, name):
             return
-        traits = self._expressions.derived_traits(owner) or []
+        traits = self._expressions.own.derived_traits(owner) or []
         brought = [e for trait in traits for e in self._paths.members.trait_members(trait)]
         told = {each.path: each.summary for each in brought}
         near = nearest(name, told, summaries=told, filled=True)

@@ -33,6 +33,8 @@ _SAME_ITEMS = frozenset(
         *("filter_ok", "duplicates", "take_while_inclusive", "peeking_take_while", "coalesce"),
     }
 )
+#: Methods that go from one value to the next, beginning with one that they are given.
+FOLDING = frozenset({"fold", "try_fold", "scan"})
 #: Methods of iterators that make what is not known by their items.
 _MADE = frozenset({"collect", "sum", "product", "fold", "partition", "unzip", "scan"})
 #: Methods of itertools that return iterators of other items.
@@ -412,7 +414,7 @@ def closure_inputs(owner: Type, name: str) -> tuple[Type | None, ...]:
         return (owner.inner,)
     if is_iterator(owner):
         item = element(owner)
-        if name in {"fold", "try_fold", "scan"}:
+        if name in FOLDING:
             return (None, item)
         return (item, item)
     if owner.name in _MAPS and name == "retain":

@@ -37,6 +37,15 @@ class Crates(Protocol):
         """Return the crate in the version that the code uses; None where none is stored."""
         ...
 
+    def behind(self, names: CrateNames, name: str) -> CrateNames | None:
+        """Return a crate whose items another one's docs name or show; fetched, where that may be.
+
+        Args:
+            names: the other crate.
+            name: as paths begin with it.
+        """
+        ...
+
     def other_versions(self, name: str) -> Sequence[CrateNames]:
         """Return the same crate in further stored versions, the newest first."""
         ...
@@ -99,6 +108,8 @@ class CrateNames:
         path = str(index.columns["path"][0])
         self.root = "std" if is_standard(path) else path.split("::", 1)[0]
         self.undocumented = Undocumented(index, self.root)
+        #: Names of crates that its docs name and that cannot be had.
+        self.unavailable: set[str] = set()
 
     @classmethod
     def of(cls, index: Index) -> CrateNames:

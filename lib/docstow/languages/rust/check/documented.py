@@ -236,7 +236,7 @@ class Documented:
             if is_standard(path):
                 there = standard()
             elif first != names.root:
-                there = self._crates.crate(first)
+                there = self._crates.behind(names, first)
                 if there is None or not _is_version_used(names, there):
                     return None
             found = there.find(path) if there is not None else ()
@@ -417,8 +417,8 @@ class Documented:
             return self.at(meant, names, held)
         if name in place.mentions:
             return None
-        if name not in names.types_by_title and (known := _renamed(name, place)):
-            return self.at(known, names, held)
+        if name not in names.types_by_title and (renamed := _renamed(name, place)):
+            return self.at(renamed, names, held)
         paths = names.types_by_title.get(name, [])
         owner = place.owner
         if owner and name in {owner.rpartition("::")[2], _declared_name(owner, names)}:

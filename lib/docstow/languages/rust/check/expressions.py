@@ -6,17 +6,18 @@ from collections import ChainMap
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from docstow.languages.rust.check import chains
+from docstow.languages.rust.check import chains, parallel
+from docstow.languages.rust.check.annotations import Annotations, function_of, pointed
 from docstow.languages.rust.check.crate_items import FUNCTIONS, TYPES, Found
-from docstow.languages.rust.check.documented import Documented, behind_pointer
-from docstow.languages.rust.check.own_items import OwnItems, is_async
+from docstow.languages.rust.check.documented import Documented
+from docstow.languages.rust.check.own_items import OwnItems
+from docstow.languages.rust.check.own_types import OwnTypes
 from docstow.languages.rust.check.paths import Paths
 from docstow.languages.rust.check.resolver import Resolver
 from docstow.languages.rust.check.scope import Segments, name_of, segments, text_of
 from docstow.languages.rust.check.std import (
     ALIASED,
     ARRAY,
-    DERIVES,
     FIELDS,
     OPTION,
     PRELUDE,
@@ -30,7 +31,6 @@ from docstow.languages.rust.check.std import (
 )
 from docstow.languages.rust.check.types import (
     FUTURE,
-    ITERATOR,
     OWN,
     TUPLE,
     Type,
@@ -47,13 +47,6 @@ from docstow.languages.rust.check.types import (
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-#: Pointers whose methods are mostly those of what they point to.
-_POINTERS: Mapping[Segments, str] = {
-    ("std", "sync", "Arc"): "std::sync::Arc",
-    ("std", "rc", "Rc"): "std::rc::Rc",
-    ("std", "boxed", "Box"): "std::boxed::Box",
-    ("std", "sync", "LazyLock"): "std::sync::LazyLock",
-}
 #: Methods of iterators that make what their type argument says.
 _MAKING = frozenset({"collect", "sum", "product"})
 #: What makes options and results.
@@ -105,7 +98,6 @@ _CONSTRUCTORS = {
 }
 #: Those of them that may fail.
 _TRYING = frozenset({"try_from", "from_str"})
-_DEEPEST_TYPE = 40
 #: Nodes that begin a scope: names that are bound inside are gone after it.
 SCOPES = frozenset(
     {
@@ -113,23 +105,11 @@ SCOPES = frozenset(
         *("for_expression", "if_expression", "while_expression", "match_block"),
     }
 )
-#: Nodes of types that are made of others.
-_COMPOSED = frozenset({"reference_type", "tuple_type", "array_type", "abstract_type"})
 #: Closures within closures are followed so far.
 _MOST_CLOSURES = 6
 _NUMBERS = frozenset({"integer_literal", "float_literal"})
 #: Comparisons and the like, which give a truth value.
 _TRUTHS = frozenset({"==", "!=", "<", ">", "<=", ">=", "&&", "||"})
-#: Traits that bring no methods.
-_MARKERS = frozenset({"Send", "Sync", "Sized", "Unpin", "Copy", "?Sized"})
-#: Rayon's iterators, by the traits that all of them have.
-_RAYON = frozenset(f"rayon::iter::{each}ParallelIterator" for each in ("", "Indexed"))
-_FOLDING = frozenset({"fold", "try_fold", "scan"})
-#: Methods of Rayon's traits that begin with what any collection has, and with what lists have.
-_PARALLEL_ITERS = frozenset({"par_iter", "par_iter_mut", "into_par_iter", "par_bridge"})
-_PARALLEL = _PARALLEL_ITERS | {
-    *("par_chunks", "par_chunks_mut", "par_chunks_exact", "par_windows", "par_rchunks"),
-}
 #: Operators between two values by their traits.
 _OPERATORS = {
     "+": "Add",
@@ -167,93 +147,12 @@ class Expressions:
     ) -> None:
         self._resolver = resolver
         self._paths = paths
-        self._own = own
         self._bind = bind
         self._documented = Documented(paths.crates)
+        self.annotations = Annotations(resolver, paths, own, self._documented)
+        self.own = OwnTypes(resolver, paths, own, self._documented, self.annotations)
         self._types: dict[int, Type | None] = {}
         self._closures = 0
-
-    def annotated(self, node: Node, depth: int = 0, self_type: Type | None = None) -> Type | None:
-        """Return the type that an annotation in the code names."""
-        if depth > _DEEPEST_TYPE:
-            return None
-
-        def inside(each: Node) -> Type | None:
-            return self.annotated(each, depth + 1, self_type)
-
-        if node.type in _COMPOSED:
-            return self._composed(node, inside)
-        if (builtin := _builtin(node)) is not None:
-            return builtin
-        path = segments(node)
-        if path is None:
-            return None
-        given = [inside(each) for each in _arguments(node) if each.type != "lifetime"]
-        if path == ("Self",):
-            return self_type
-        if path in {("Option",), ("Result",)} and not self._resolver.is_defined(path[0]):
-            return wrapper(path[0], *given[:2]) if given else wrapper(path[0], None)
-        if pointer := self._pointer(path):
-            return _pointed(given[0] if len(given) == 1 else None, pointer)
-        if len(path) == 1 and self._own.is_type(path[0]) and not self._resolver.imports(path[0]):
-            return Type(f"{OWN}{path[0]}", None, tuple(given))
-        if len(path) == 1 and (bounds := self._own.bound(node)) is not None:
-            return self._bound(bounds, inside)
-        return self.type_at(self._resolver.resolve_node(node), tuple(given))
-
-    def _composed(self, node: Node, inside: Callable[[Node], Type | None]) -> Type | None:
-        """Return the type that a reference, a tuple, an array or ``impl Trait`` names."""
-        if node.type == "reference_type":
-            target = node.child_by_field_name("type")
-            return inside(target) if target is not None else None
-        if node.type == "tuple_type":
-            return tuple_of(*map(inside, node.named_children))
-        if node.type == "array_type":
-            held = node.child_by_field_name("element")
-            kind = ARRAY if node.child_by_field_name("length") is not None else SLICE
-            return standard_type(kind, inside(held) if held is not None else None)
-        if node.type == "abstract_type":
-            return self._bound(node.child_by_field_name("trait"), inside)
-        return None
-
-    def _bound(self, bound: Node | None, inside: Callable[[Node], Type | None]) -> Type | None:
-        """Return the type of what is known by one trait alone."""
-        if bound is None:
-            return None
-        if bound.type in {"trait_bounds", "bounded_type"}:
-            real = [
-                each
-                for each in bound.named_children
-                if each.type != "lifetime" and text_of(each) not in _MARKERS
-            ]
-            return self._bound(real[0], inside) if len(real) == 1 else None
-        path = self._resolver.resolve_node(bound)
-        if path is None and segments(bound) in {("Iterator",), ("DoubleEndedIterator",)}:
-            path = ("std", "iter", "Iterator")
-        found = self._paths.look_up(path).found if path is not None else ()
-        if len(found) != 1 or found[0].kind != "trait":
-            return None
-        if found[0].path == ITERATOR:
-            return iterator(_binding(bound, inside))
-        return Type(found[0].path, found[0].names)
-
-    def _pointer(self, path: Segments) -> str:
-        """Return the path of the pointer that a path means; empty for other types."""
-        if path == ("Box",):
-            return "" if self._resolver.is_defined("Box") else "std::boxed::Box"
-        return _POINTERS.get(self._resolver.through_imports(path), "")
-
-    def type_at(self, absolute: Segments | None, args: tuple[Type | None, ...] = ()) -> Type | None:
-        """Return the type that a path means."""
-        items = self._paths.look_up(absolute).found if absolute is not None else ()
-        if (target := self._paths.alias_target(items)) is not None:
-            items, args = self._paths.look_up(tuple(target.split("::"))).found, ()
-        for found in items:
-            if found.kind in TYPES and found.path not in _POINTERS.values():
-                return behind_pointer(Type(found.path, found.names, args))
-            if found.kind == "re-export" and len(items) == 1:
-                return self._documented.at(found.path, found.names, args)
-        return None
 
     def type_of(self, node: Node, variables: Variables) -> Type | None:
         """Return the type of an expression, where it is certain."""
@@ -279,19 +178,15 @@ class Expressions:
             case "index_expression":
                 return node.named_children[0]
             case "call_expression":
-                function = _function(node)
+                function = function_of(node)
                 if function is not None and function.type == "field_expression":
                     return function.child_by_field_name("value")
                 path = segments(function) if function is not None else None
-                if path in _WRAPPING or (path and self._makes_pointer(path)):
+                if path in _WRAPPING or (path and self.annotations.makes_pointer(path)):
                     arguments = node.child_by_field_name("arguments")
                     held = arguments.named_children if arguments is not None else []
                     return held[0] if len(held) == 1 else None
         return None
-
-    def _makes_pointer(self, path: Segments) -> str:
-        made = len(path) > 1 and path[-1] in {"new", "clone"}
-        return self._pointer(path[:-1]) if made else ""
 
     def _step(self, node: Node, inner: Type | None, variables: Variables) -> Type | None:
         """Return the type of an expression; ``inner`` is that of the part which decides."""
@@ -316,7 +211,7 @@ class Expressions:
             case "struct_expression" | "type_cast_expression":
                 part = "name" if node.type == "struct_expression" else "type"
                 kind = node.child_by_field_name(part)
-                return self.annotated(kind) if kind is not None else None
+                return self.annotations.of(kind) if kind is not None else None
             case "macro_invocation":
                 return self._expanded(node)
             case "call_expression":
@@ -354,8 +249,8 @@ class Expressions:
             known.append(self.type_of(end, inner))
         some = [each for each in known if each is not None]
         whole = some[0] if some else None
-        for each in some[1:]:
-            whole = merge(whole, each) if whole is not None else None
+        for other in some[1:]:
+            whole = merge(whole, other) if whole is not None else None
         return whole
 
     def _operated(self, node: Node, inner: Type | None, variables: Variables) -> Type | None:
@@ -414,11 +309,11 @@ class Expressions:
             return None
         if path[0] in _STANDARD_MACROS and not self._resolver.is_defined(path[0]):
             return standard_type(_STANDARD_MACROS[path[0]])
-        return self.type_at(_MACROS.get(self._resolver.resolve_node(name) or ()))
+        return self.annotations.type_at(_MACROS.get(self._resolver.resolve_node(name) or ()))
 
     def _called(self, node: Node, inner: Type | None, variables: Variables) -> Type | None:
         """Return the type of a call."""
-        function = _function(node)
+        function = function_of(node)
         if function is None:
             return None
         if function.type == "field_expression":
@@ -431,28 +326,32 @@ class Expressions:
             return None
         if path in _WRAPPING:
             return _wrapped(path[0], inner)
-        if pointer := self._makes_pointer(path):
-            return _pointed(inner, pointer)
-        if (own := self._own_call(path, variables)) is not None:
+        if pointer := self.annotations.makes_pointer(path):
+            return pointed(inner, pointer)
+        if (own := self.own.called(path, variables.get("self"))) is not None:
             return own
         absolute = self._resolver.resolve_node(function)
-        if absolute is None:
-            return None
+        return self._by_path(absolute, node, variables) if absolute is not None else None
+
+    def _by_path(self, absolute: Segments, node: Node, variables: Variables) -> Type | None:
+        """Return the type of a call of a documented function by its path."""
         if (held := self._held(absolute, node, variables)) is not None:
             return held
         found = [each for each in self._paths.look_up(absolute).found if each.kind in FUNCTIONS]
         if not found:
             return self._constructed(absolute, node, variables)
         if found[0].parent in ALIASED and absolute[-1] == "new" and not found[0].signature:
-            return self.type_at(absolute[:-1])
+            return self.annotations.type_at(absolute[:-1])
         if len(found) != 1:
             # Of several blocks each may have one: all that make the type are alike.
             signatures = [parse_signature(each.signature) for each in found]
             makes = all(each is not None and each.output.name == "Self" for each in signatures)
-            return self.type_at(absolute[:-1]) if makes else None
+            return self.annotations.type_at(absolute[:-1]) if makes else None
         signature = parse_signature(found[0].signature)
         passed = self._passed(node, variables)[int(bool(signature and signature.takes_self)) :]
-        return self._documented.returned(found[0], given=self._given(node), passed=passed)
+        return self._documented.returned(
+            found[0], given=self.annotations.given(node), passed=passed
+        )
 
     def _constructed(self, path: Segments, node: Node, variables: Variables) -> Type | None:
         """Return the type of a tuple struct, a variant, or what a trait's constructor makes."""
@@ -461,7 +360,7 @@ class Expressions:
             return Type(found[0].parent, found[0].names)
         if len(found) == 1 and found[0].kind == "struct":
             return self._documented.built(found[0], self._passed(node, variables))
-        owner = self.type_at(path[:-1]) if len(path) > 1 else None
+        owner = self.annotations.type_at(path[:-1]) if len(path) > 1 else None
         if owner is None or path[-1] not in _CONSTRUCTORS:
             return owner if path[-1] == "new" and self._resolver.shows("new") else None
         if not self._has(owner, _CONSTRUCTORS[path[-1]]):
@@ -480,77 +379,11 @@ class Expressions:
         """Return the types of what a call passes."""
         return [self.type_of(each, variables) for each in _values(node)]
 
-    def _own_call(self, path: Segments, variables: Variables) -> Type | None:
-        """Return the type of a call of one of the code's own functions."""
-        own = variables.get("self") if path[0] == "Self" else None
-        if own is not None and own.name.startswith(OWN):
-            path = (own.name.removeprefix(OWN), *path[1:])
-        if self._resolver.imports(path[0]) or len(path) > 2:
-            return None
-        output = self._own.returned(*path)
-        owner = Type(f"{OWN}{path[0]}") if len(path) == 2 else None
-        if output is None:
-            derived = self.derived(path[0], path[1]) if owner is not None else None
-            return self._documented.returned(derived, owner) if derived is not None else None
-        kind = self.annotated(output, 0, owner)
-        return Type(FUTURE, None, (kind,)) if is_async(output) else kind
-
-    def derived_traits(self, owner: str) -> list[Found] | None:
-        """Return the crates' traits that one of the code's types derives; None where in doubt."""
-        paths = self._own.derives(owner) if self._own.is_type(owner) else None
-        traits: list[Found] = []
-        for path in paths or ():
-            if len(path) == 1 and path[0] in DERIVES and not self._resolver.imports(path[0]):
-                continue
-            absolute = self._resolver.resolve(path)
-            found = self._paths.look_up(absolute).found if absolute is not None else ()
-            named = [each for each in found if each.kind == "trait"]
-            if len(named) != 1:
-                return None
-            traits += named
-        return traits if paths is not None else None
-
-    def derived(self, owner: str, name: str) -> Found | None:
-        """Return the function or method that one of the code's types derives."""
-        traits = self.derived_traits(owner) or []
-        found = [self._paths.members.trait_method(each, name) for each in traits]
-        some = [each for each in found if each is not None]
-        return some[0] if some and all(each == some[0] for each in some) else None
-
-    def own_lacks(self, owner: str, name: str) -> bool:
-        """Tell whether it is certain that one of the code's types has no member of a name.
-
-        Only of a type that derives traits of crates: for what else it has no docs are asked.
-        """
-        traits = self.derived_traits(owner)
-        if not traits or not self._own.is_whole or name in self._own.members(owner):
-            return False
-        if self._resolver.may_bring(name) or name in members_of_any_value():
-            return False
-        known = {each[0] for each in self._own.derives(owner) or ()}
-        for node in self._own.traits(owner):
-            absolute = self._resolver.resolve_node(node)
-            found = self._paths.look_up(absolute).found if absolute is not None else ()
-            traits += [each for each in found if each.kind == "trait"]
-            known.add(text_of(node))
-            if name_of(node).startswith("Deref") or not (found or text_of(node) in PRELUDE):
-                return False
-        if any(name in std_traits().get(each, ()) for each in known):
-            return False
-        return all(self._paths.members.trait_lacks(each, name) for each in traits)
-
-    def _given(self, node: Node) -> tuple[Type | None, ...]:
-        """Return the type arguments that a call writes out."""
-        function = node.child_by_field_name("function")
-        if function is None or function.type != "generic_function":
-            return ()
-        return tuple(self.annotated(each) for each in _arguments(function))
-
     def _by_method(self, owner: Type, name: str, node: Node, variables: Variables) -> Type | None:
         if owner.name in {FUTURE, TUPLE}:
             return None
         if owner.name.startswith(OWN):
-            return self._by_own_method(owner, name)
+            return self.own.returned(owner, name)
         source = owner
 
         if owner.through == chains.COW and name == "into_owned":
@@ -565,6 +398,9 @@ class Expressions:
             held = _values(node)
             return self.type_of(held[0], variables) if len(held) == 1 else None
 
+        def first() -> Type | None:
+            return self._folded(node, variables)
+
         if name == "parse" or (name in _MAKING and chains.is_iterator(owner)):
             return self._made(owner, name, node)
         if name in {"get", "get_mut"} and owner.name in chains.LISTS:
@@ -575,18 +411,11 @@ class Expressions:
         if chains.is_iterator(owner) and chains.element(owner) is None:
             item = self._documented.yielded(owner)
             source = owner = owner if item is None else iterator(item)
-        if owner.name in _RAYON and not owner.through:
+        if parallel.is_parallel(owner):
             source = iterator(owner.inner)
-            given, known = chains.returned(source, name, closure, argument)
-            if name == "fold":
-                given = iterator(self._folded(node, variables))
-            elif name == "reduce":
-                return owner.inner
-            if given is not None and given.name == ITERATOR:
-                return Type(owner.name, owner.crate, given.args)
-            if known:
-                return given
-        given, known = chains.returned(owner, name, closure, argument)
+            given, known = parallel.returned(owner, name, closure, argument, first)
+        else:
+            given, known = chains.returned(owner, name, closure, argument)
         if not known and self._iterates(owner) and self.method(owner, name) is None:
             source = iterator(self.element(owner))
             given, known = chains.returned(source, name, closure, argument)
@@ -606,15 +435,16 @@ class Expressions:
             return standard_type(PRELUDE_TYPES["String"]) if self._has(owner, "ToString") else None
         if name == "to_owned":
             return standard_type(PRELUDE_TYPES["String"]) if owner.name == "str" else None
-        if (parallel := self._parallel(owner, name)) is not None:
-            return parallel
+        rayon = self._paths.crate("rayon") if name in parallel.BEGINNING else None
+        if rayon is not None and self._resolver.may_bring(name):
+            return parallel.begun(owner, name, self.element(owner), rayon)
         method = self.method(owner, name)
         if method is None and (trait := self._paths.members.trait_of(owner.name, owner.crate)):
             method = self._paths.members.trait_method(trait, name) or self._resolver.brought(name)
         if method is None:
             return None
         passed = self._passed(node, variables)
-        return self._documented.returned(method, owner, self._given(node), passed)
+        return self._documented.returned(method, owner, self.annotations.given(node), passed)
 
     def _is_inherent(self, owner: Type, name: str) -> bool:
         """Tell whether a crate's type has a method itself, which goes before those of traits."""
@@ -623,29 +453,9 @@ class Expressions:
         found = owner.crate.find(f"{owner.name}::{name}")
         return any(each.kind == "method" and each.parent == owner.name for each in found)
 
-    def _parallel(self, owner: Type, name: str) -> Type | None:
-        """Return what Rayon's methods begin, which its docs call by associated types alone."""
-        crate = self._paths.crate("rayon") if name in _PARALLEL else None
-        if crate is None or not self._resolver.may_bring(name):
-            return None
-        is_indexed = owner.name in chains.LISTS or name not in _PARALLEL_ITERS
-        item = self.element(owner)
-        if name not in _PARALLEL_ITERS:
-            item = standard_type(SLICE, item)
-        kind = f"rayon::iter::{'Indexed' if is_indexed else ''}ParallelIterator"
-        return Type(kind, crate, (item,))
-
-    def _by_own_method(self, owner: Type, name: str) -> Type | None:
-        output = self._own.returned(owner.name.removeprefix(OWN), name)
-        if output is None:
-            derived = self.derived(owner.name.removeprefix(OWN), name)
-            return self._documented.returned(derived, owner) if derived is not None else None
-        kind = self.annotated(output, 0, owner)
-        return Type(FUTURE, None, (kind,)) if is_async(output) else kind
-
     def _made(self, owner: Type, name: str, node: Node) -> Type | None:
         """Return what ``collect::<Vec<_>>()`` and ``parse::<T>()`` make."""
-        given = self._given(node)
+        given = self.annotations.given(node)
         if len(given) != 1 or given[0] is None:
             is_parsed = name == "parse" and owner.name in chains.TEXTS
             return wrapper("Result", None) if is_parsed else None
@@ -659,7 +469,7 @@ class Expressions:
         """Return an annotated type such as ``Vec<_>`` with what the value collects."""
         if kind is None or value is None or value.type != "call_expression":
             return kind
-        function = _function(value)
+        function = function_of(value)
         field = function.child_by_field_name("field") if function is not None else None
         source = function.child_by_field_name("value") if function is not None else None
         if field is None or source is None or name_of(field) != "collect":
@@ -680,7 +490,7 @@ class Expressions:
             value = node.child_by_field_name("right")
             given = self.type_of(value, variables) if value is not None else None
             return merge(kind, given) if given is not None else None
-        function = _function(node)
+        function = function_of(node)
         field = function.child_by_field_name("field") if function is not None else None
         args = self._passed(node, variables)
         if field is None or any(kind.args[: len(args)]) or kind.through:
@@ -714,8 +524,7 @@ class Expressions:
             at = int(name) if name.isdigit() else len(owner.args)
             return owner.args[at] if at < len(owner.args) else None
         if owner.name.startswith(OWN):
-            kind = self._own.field(owner.name.removeprefix(OWN), name)
-            return self.annotated(kind, 0, owner) if kind is not None else None
+            return self.own.field(owner, name)
         if (known := FIELDS.get(f"{owner.name}::{name}")) is not None:
             return standard_type(known)
         found = self.member(owner, name)
@@ -730,7 +539,7 @@ class Expressions:
 
     def matched(self, head: Node) -> Type | None:
         """Return the type whose struct or variant a pattern names, its arguments not known."""
-        if (own := self._own_head(head)) is not None:
+        if (own := self.own.head(head)) is not None:
             return Type(f"{OWN}{own.partition('::')[0]}")
         absolute = self._resolver.resolve_node(head)
         found = self._paths.look_up(absolute).found if absolute is not None else ()
@@ -740,27 +549,10 @@ class Expressions:
             return Type(found[0].path, found[0].names)
         return Type(found[0].parent, found[0].names) if found[0].kind == "variant" else None
 
-    def _own_head(self, head: Node, kind: Type | None = None) -> str | None:
-        """Return the type of the code, and its variant if any, that a pattern names.
-
-        Args:
-            head: what the pattern begins with.
-            kind: what ``Self`` means.
-        """
-        path = segments(head)
-        if path is None or len(path) > 2:
-            return None
-        if path[0] == "Self" and kind is not None:
-            path = (kind.name.removeprefix(OWN), *path[1:])
-        is_own = self._own.is_type(path[0]) and not self._resolver.imports(path[0])
-        return "::".join(path) if is_own else None
-
     def part(self, head: Node, name: str, kind: Type) -> Type | None:
         """Return the type of a field that a pattern names, of a struct or of a variant."""
         if kind.name.startswith(OWN):
-            own = self._own_head(head, kind)
-            held = self._own.field(own, name) if own is not None else None
-            return self.annotated(held, 0, kind) if held is not None else None
+            return self.own.part(head, name, kind)
         absolute = self._resolver.resolve_node(head)
         if absolute is None:
             return None
@@ -804,11 +596,11 @@ class Expressions:
         call = arguments.parent if arguments is not None else None
         if arguments is None or call is None or call.type != "call_expression":
             return ()
-        function = _function(call)
+        function = function_of(call)
         if arguments.type != "arguments" or function is None:
             return ()
         at = [each.id for each in _values(call)].index(closure.id)
-        given = self._given(call)
+        given = self.annotations.given(call)
         if function.type != "field_expression":
             absolute = self._resolver.resolve_node(function)
             found = self._paths.look_up(absolute).found if absolute is not None else ()
@@ -822,10 +614,10 @@ class Expressions:
         if owner is None or field is None or owner.name in {FUTURE, TUPLE}:
             return ()
         name = name_of(field)
-        if owner.name in _RAYON and not owner.through:
-            return self._parallel_inputs(owner, name, call, variables)
+        if parallel.is_parallel(owner):
+            return parallel.closure_inputs(owner, name, lambda: self._folded(call, variables))
         if inputs := chains.closure_inputs(owner, name):
-            is_folded = name in _FOLDING and at == 1 and inputs[:1] == (None,)
+            is_folded = name in chains.FOLDING and at == 1 and inputs[:1] == (None,)
             first = self._folded(call, variables) if is_folded else inputs[0]
             return (first, *inputs[1:])
         method = self.method(owner, name)
@@ -841,14 +633,6 @@ class Expressions:
         if first.type == "closure_expression":
             return self._result_of(first, variables)
         return self.type_of(first, variables) or self._function_result(first)
-
-    def _parallel_inputs(
-        self, owner: Type, name: str, call: Node, variables: Variables
-    ) -> Sequence[Type | None]:
-        """Return what a method of Rayon's iterators gives to its last closure."""
-        if name in {"fold", "try_fold"}:
-            return (self._folded(call, variables), owner.inner)
-        return (owner.inner, owner.inner)
 
     def _closure_result(
         self, call: Node, variables: Variables, given: Type | None = None
@@ -969,12 +753,6 @@ def _last_expression(node: Node) -> Node | None:
     return parts[0]
 
 
-def _builtin(node: Node) -> Type | None:
-    """Return the type of a primitive."""
-    known = node.type == "primitive_type" and text_of(node) in PRIMITIVES
-    return standard_type(text_of(node)) if known else None
-
-
 def _unary(node: Node, inner: Type | None) -> Type | None:
     """Return the type of ``*value``, ``!value`` or ``-value``; None where that is another one."""
     sign = text_of(node)[:1]
@@ -993,37 +771,6 @@ def _values(call: Node) -> list[Node]:
     arguments = call.child_by_field_name("arguments")
     held = arguments.named_children if arguments is not None else []
     return [each for each in held if "comment" not in each.type and each.type != "attribute_item"]
-
-
-def _binding(bound: Node, inside: Callable[[Node], Type | None]) -> Type | None:
-    """Return what ``Iterator<Item = T>`` gives."""
-    arguments = bound.child_by_field_name("type_arguments")
-    for each in arguments.named_children if arguments is not None else ():
-        kind = each.child_by_field_name("type")
-        if each.type == "type_binding" and kind is not None:
-            return inside(kind)
-    return None
-
-
-def _arguments(node: Node) -> list[Node]:
-    """Return the type arguments of a generic type, lifetimes left out."""
-    arguments = node.child_by_field_name("type_arguments")
-    if arguments is None:
-        return []
-    return [each for each in arguments.named_children if each.type != "lifetime"]
-
-
-def _function(node: Node) -> Node | None:
-    function = node.child_by_field_name("function")
-    if function is not None and function.type == "generic_function":
-        return function.child_by_field_name("function") or function
-    return function
-
-
-def _pointed(inner: Type | None, pointer: str) -> Type | None:
-    if inner is None or inner.crate is None or inner.name == ITERATOR:
-        return None
-    return Type(inner.name, inner.crate, inner.args, pointer)
 
 
 def item_of(owner: Type) -> Found | None:

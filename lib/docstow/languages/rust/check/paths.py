@@ -135,6 +135,7 @@ class Paths:
         for each in found:
             target = names.re_exports.get(each.path)
             if each.kind == "re-export" and target and target.split("::")[0] not in STANDARD:
+                self.crates.behind(names, target.split("::")[0])
                 answer = self.look_up((*target.split("::"), *rest), by_trait, hops - 1)
                 if answer.status == "ok":
                     return answer

@@ -28,7 +28,7 @@ def bind(node: Node, variables: Variables, expressions: Expressions) -> None:
         _bind_items(node, variables, expressions)
     elif node.type in {"impl_item", "trait_item"}:
         kind = node.child_by_field_name("type")
-        variables["self"] = expressions.annotated(kind) if kind is not None else None
+        variables["self"] = expressions.annotations.of(kind) if kind is not None else None
     elif node.type == "function_item":
         for each in _parameters(node):
             _bind_parameter(each, variables, expressions)
@@ -52,7 +52,7 @@ def bind_let(node: Node, variables: Variables, expressions: Expressions) -> None
     bound = None
     if not node.has_error:
         if annotation is not None:
-            kind = expressions.annotated(annotation)
+            kind = expressions.annotations.of(annotation)
             bound = expressions.collected(kind, value, variables)
         elif value is not None:
             bound = expressions.type_of(value, variables)
@@ -216,7 +216,7 @@ def _bind_items(node: Node, variables: Variables, expressions: Expressions) -> N
             continue
         title = text_of(name)
         certain = title not in seen and not each.has_error
-        variables[title] = expressions.annotated(kind) if certain else None
+        variables[title] = expressions.annotations.of(kind) if certain else None
         seen.add(title)
 
 
@@ -227,7 +227,7 @@ def _bind_parameter(node: Node, variables: Variables, expressions: Expressions) 
     if node.type != "parameter":
         _hide(node, variables)
     elif pattern is not None:
-        kind = expressions.annotated(annotation) if annotation is not None else None
+        kind = expressions.annotations.of(annotation) if annotation is not None else None
         bind_pattern(pattern, kind, variables, expressions)
 
 

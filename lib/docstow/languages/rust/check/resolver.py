@@ -234,6 +234,9 @@ class Resolver:
     def _add_shown(self, found: Found) -> None:
         """Add what another crate's item brings that a crate shows as its own."""
         target = found.names.re_exports.get(found.path, "")
+        first = target.partition("::")[0]
+        if first not in STANDARD and found.names.may_show_trait(found, self._paths.crates):
+            self._paths.crates.behind(found.names, first)
         there = self._paths.look_up(tuple(target.split("::"))).found if target else ()
         if traits := [each for each in there if each.kind == "trait"]:
             for each in traits:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from docstow.languages.rust.check.crate_items import TYPES
@@ -32,6 +32,7 @@ _POINTERS: Mapping[Segments, str] = {
     ("std", "boxed", "Box"): "std::boxed::Box",
     ("std", "sync", "LazyLock"): "std::sync::LazyLock",
 }
+_IO_RESULT, _IO_ERROR = ("std", "io", "Result"), "std::io::Error"
 _DEEPEST_TYPE = 40
 #: Nodes of types that are made of others.
 _COMPOSED = frozenset({"reference_type", "tuple_type", "array_type", "abstract_type"})
@@ -83,7 +84,31 @@ class Annotations:
             return Type(f"{OWN}{path[0]}", None, tuple(given))
         if len(path) == 1 and (bounds := self._own.bound(node)) is not None:
             return self._bound(bounds, inside)
-        return self.type_at(self._resolver.resolve_node(node), tuple(given))
+        if len(path) == 1 and (alias := self._own.alias(path[0])) is not None:
+            return self._aliased(alias, given, inside)
+        absolute = self._resolver.resolve_node(node)
+        if absolute == _IO_RESULT:
+            return wrapper("Result", given[0] if given else None, standard_type(_IO_ERROR))
+        kind = self.type_at(absolute, tuple(given))
+        return self._documented.with_defaults(kind) if kind is not None else None
+
+    def _aliased(
+        self,
+        alias: Node,
+        given: Sequence[Type | None],
+        inside: Callable[[Node], Type | None],
+    ) -> Type | None:
+        """Return what one of the code's aliases means, with type arguments put in."""
+        body = alias.child_by_field_name("type")
+        kind = inside(body) if body is not None else None
+        params = alias.child_by_field_name("type_parameters")
+        names = [text_of(each) for each in params.named_children] if params is not None else []
+        bound = dict(zip(names, given, strict=False))
+        written = [text_of(each) for each in _arguments(body)] if body is not None else []
+        if kind is None or len(written) > len(kind.args):
+            return kind
+        args = [bound.get(each, held) for each, held in zip(written, kind.args, strict=False)]
+        return Type(kind.name, kind.crate, (*args, *kind.args[len(args) :]), kind.through)
 
     def _composed(self, node: Node, inside: Callable[[Node], Type | None]) -> Type | None:
         """Return the type that a reference, a tuple, an array or ``impl Trait`` names."""
@@ -135,7 +160,7 @@ class Annotations:
         for found in items:
             if found.kind in TYPES and found.path not in _POINTERS.values():
                 return behind_pointer(Type(found.path, found.names, args))
-            if found.kind == "re-export" and len(items) == 1:
+            if found.kind in {"re-export", "type_alias"} and len(items) == 1:
                 return self._documented.at(found.path, found.names, args)
         return None
 

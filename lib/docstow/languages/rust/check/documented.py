@@ -242,9 +242,7 @@ class Documented:
             found = there.find(path) if there is not None else ()
             types = [each for each in found if each.kind in TYPES]
             if len(types) == 1:
-                return behind_pointer(
-                    Type(types[0].path, types[0].names, args or self._by_default(types[0]))
-                )
+                return self.with_defaults(Type(types[0].path, types[0].names, args))
             if len(found) == 1 and found[0].kind == "type_alias":
                 return self._behind_alias(found[0], args)
             shown = [each for each in found if each.kind == "re-export"]
@@ -253,12 +251,16 @@ class Documented:
             path, names = there.re_exports[shown[0].path], there
         return None
 
-    def _by_default(self, found: Found) -> tuple[Type | None, ...]:
-        """Return what a type's parameters stand for where nobody says it."""
-        place = _Place(found.names, mentions=found.names.mentions(found.path))
-        defaults = _defaults(found.signature)
-        args = tuple(e and self._resolved(e, place, 0) for e in defaults)
-        return args if any(args) else ()
+    def with_defaults(self, kind: Type) -> Type:
+        """Return a type that is written without arguments with what its parameters stand for."""
+        if kind.args or kind.crate is None or kind.through:
+            return behind_pointer(kind)
+        names = kind.crate
+        types = [each for each in names.find(kind.name) if each.kind in TYPES]
+        defaults = _defaults(types[0].signature) if len(types) == 1 else ()
+        place = _Place(names, mentions=names.mentions(kind.name))
+        args = tuple(each and self._resolved(each, place, 0) for each in defaults)
+        return behind_pointer(Type(kind.name, names, args)) if any(args) else kind
 
     def _behind_alias(self, alias: Found, args: tuple[Type | None, ...]) -> Type | None:
         """Return what ``pub type Name<T> = ...;`` stands for, with type arguments put in."""

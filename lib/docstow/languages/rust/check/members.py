@@ -285,19 +285,23 @@ class Members:
         return there.members(found[0].path) if there is not None and len(found) == 1 else []
 
     def _deref_chain(self, owner: Found) -> Iterator[Found | None]:
-        """Yield a type and what it dereferences to; None ends it where that is not known."""
+        """Yield a type and what it dereferences to; None ends it where that is not known.
+
+        What it leads to by its arguments, as a matrix does by its size, comes one after another.
+        """
         seen = {owner.path}
-        here: Found | None = owner
-        for _ in range(_MOST_DEREFS):
+        pending: list[tuple[Found | None, int]] = [(owner, 0)]
+        while pending:
+            here, depth = pending.pop(0)
             yield here
             targets = here.names.derefs(here.path) if here is not None else []
-            if here is None or not targets:
+            if here is None:
                 return
-            here = self._type(targets[0], here) if len(targets) == 1 else None
-            if here is not None and here.path in seen:
-                return
-            seen.add(here.path if here is not None else "")
-        yield None
+            for each in targets:
+                target = self._type(each, here) if depth < _MOST_DEREFS else None
+                if target is None or target.path not in seen:
+                    pending.append((target, depth + 1))
+                    seen.add(target.path if target is not None else "")
 
     def _type(self, path: str, owner: Found) -> Found | None:
         """Return the type that another one dereferences to."""

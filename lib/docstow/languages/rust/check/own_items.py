@@ -48,6 +48,8 @@ class OwnItems:
                     self._add_type(node)
                 case "function_item":
                     self._add_function(node)
+                case "type_item":
+                    self._add_alias(node)
                 case "impl_item":
                     self._add_block(node)
                 case "mod_item":
@@ -83,6 +85,10 @@ class OwnItems:
     def is_type(self, name: str) -> bool:
         """Tell whether the code declares one type of a name."""
         return name in self._kept and ("type", name) in self._types
+
+    def alias(self, name: str) -> Node | None:
+        """Return the alias of a name that the code declares."""
+        return self._types.get(("alias", name))
 
     def field(self, owner: str, name: str) -> Node | None:
         """Return the type that a field of a struct, or of ``Enum::Variant``, is declared with."""
@@ -139,6 +145,13 @@ class OwnItems:
             label, kind = each.child_by_field_name("name"), each.child_by_field_name("type")
             if each.type == "field_declaration" and label is not None and kind is not None:
                 self._put(("field", owner, text_of(label)), kind)
+
+    def _add_alias(self, node: Node) -> None:
+        name = node.child_by_field_name("name")
+        above = node.parent.parent if node.parent is not None else None
+        within = above is not None and above.type in {"impl_item", "trait_item", "mod_item"}
+        if name is not None and not within:
+            self._put(("alias", text_of(name)), node)
 
     def _add_block(self, node: Node) -> None:
         kind, trait = node.child_by_field_name("type"), node.child_by_field_name("trait")

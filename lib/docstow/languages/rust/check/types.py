@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections import ChainMap
-from collections.abc import Iterator, Mapping, MutableMapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, MutableMapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import zip_longest
 
@@ -24,6 +25,10 @@ SOME_ITERATOR = "impl Iterator"
 OWN = "crate::"
 #: Paths by the name that signatures write; what they hold is known too.
 WRAPPERS = {"Option": OPTION, "Result": RESULT}
+
+
+#: A function's declaration in one of several ``impl`` blocks.
+_BLOCK = re.compile(r"^impl\b.*?\{\n(.*?)\n\}", re.MULTILINE | re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +128,12 @@ class Signature:
 
 @lru_cache(maxsize=4096)
 def parse_signature(text: str) -> Signature | None:
-    """Parse a function's declaration; None where it is none."""
+    """Parse a function's declaration; None where it is none.
+
+    Of those in several blocks, what all of them say.
+    """
+    if blocks := _BLOCK.findall(text):
+        return _common([parse_signature(each.strip()) for each in blocks])
     try:
         declared = parse_declaration(text)
     except BadSignature:
@@ -143,6 +153,21 @@ def parse_signature(text: str) -> Signature | None:
         params=tuple(each.name for each in declared.generics if is_type_parameter(each)),
         bounds=_bounds(declared),
         lends=shared and _is_shared(declared.output),
+    )
+
+
+def _common(signatures: Sequence[Signature | None]) -> Signature | None:
+    """Return what the declarations of one name in several blocks have in common."""
+    known = [each for each in signatures if each is not None]
+    ways = {(each.takes_self, each.is_async, each.output) for each in known}
+    if len(known) != len(signatures) or len(ways) != 1:
+        return None
+    arities = {each.arity for each in known}
+    inputs = {each.inputs for each in known}
+    return replace(
+        known[0],
+        arity=arities.pop() if len(arities) == 1 else None,
+        inputs=inputs.pop() if len(inputs) == 1 else (),
     )
 
 

@@ -26,6 +26,8 @@ _ELSEWHERE = frozenset(
 )
 #: Crates whose items differ from target to target.
 _BY_PLATFORM = frozenset({"libc", "winapi", "windows", "windows_sys", "nix", "rustix", "mio"})
+#: Bindings that are the same on all targets that have them.
+_OF_BROWSERS = frozenset({"web_sys", "js_sys"})
 #: Of these the members of a type are the same wherever the type is.
 _OF_ALL_PLATFORMS = frozenset({"nix", "rustix", "mio"})
 #: Words of features that say nothing of what they bring.
@@ -93,7 +95,8 @@ class Undocumented:
 
     @cached_property
     def _by_platform(self) -> bool:
-        return self._root in _BY_PLATFORM or self._root.endswith("_sys")
+        is_binding = self._root.endswith("_sys") and self._root not in _OF_BROWSERS
+        return self._root in _BY_PLATFORM or is_binding
 
     def _differs(self, owner: str, name: str) -> bool:
         """Tell whether an owner may have a name on other targets."""

@@ -19,7 +19,7 @@ from docstow.languages.rust.check.std import (
 )
 from docstow.languages.shared.findings import MOST, nearest
 
-_MOST_DEREFS = 4
+_MOST_DEREFS = 8
 #: Crates whose traits bring methods to the types of others.
 _COMMON_TRAITS = frozenset({"rand_core", "bytes", "digest", "futures_core", "http_body", "tokio"})
 _ITERATOR = "std::iter::Iterator"
@@ -297,6 +297,9 @@ class Members:
             targets = here.names.derefs(here.path) if here is not None else []
             if here is None:
                 return
+            if not targets and _leads_elsewhere(here):
+                yield None
+                return
             for each in targets:
                 target = self._type(each, here) if depth < _MOST_DEREFS else None
                 if target is None or target.path not in seen:
@@ -307,9 +310,18 @@ class Members:
         """Return the type that another one dereferences to."""
         if path.startswith("["):
             path = ARRAY if ";" in path else SLICE
-        names = standard() if is_standard(path) else owner.names
-        found = [each for each in names.find(path) if each.kind in TYPES]
+        first = path.partition("::")[0]
+        names: CrateNames | None = standard() if is_standard(path) else owner.names
+        if names is not None and first != names.root and "::" in path and not is_standard(path):
+            names = self._crates.behind(owner.names, first)
+        found = [each for each in names.find(path) if each.kind in TYPES] if names else []
         return found[0] if len(found) == 1 else None
+
+
+def _leads_elsewhere(owner: Found) -> bool:
+    """Tell whether a crate's type dereferences to what the tables do not tell."""
+    traits = () if is_standard(owner.path) else owner.names.traits(owner.path)
+    return any(each.endswith("ops::Deref") for each in traits)
 
 
 def _of_standard(trait: str, name: str) -> list[Found]:

@@ -50,7 +50,7 @@ from docstow.languages.rust.rustdoc.signatures import SignaturePrinter
 from docstow.text.markdown import pieces
 
 __all__ = ["READER", "CrateDocs", "format_version", "read"]
-READER = "rustdoc/8"
+READER = "rustdoc/9"
 # `impl Hold`, or `impl<'a, T> Slot<'a, T>`: the same names twice, without bounds.
 _PLAIN_BLOCK = re.compile(r"(?:impl \w+|impl(<[\w', ]*>) \w+\1)?")
 _VERSION_END = re.compile(r"[ (<]")
@@ -430,6 +430,8 @@ class _Implementations:
             marked = f"!{trait}" if impl.is_negative else trait
             predicate = _predicate(impl, item)
             header = self.headers.get(impl_id) or self.printer.impl(impl)
+            if predicate in {WRITTEN, DERIVED}:
+                told |= dict.fromkeys(self._told(subject, trait, impl))
             if predicate in PACKED:
                 packed[subject, predicate].append((marked, header, self._short(impl)))
                 continue
@@ -438,8 +440,6 @@ class _Implementations:
             single[Relation(subject, predicate, marked, header)].append(impl)
             if b"cfg" in bytes(item.attrs) or b"CfgTrace" in bytes(item.attrs):
                 conditions[id(impl)] = self.beyond(impl_id, subject)
-            if predicate == WRITTEN:
-                told |= dict.fromkeys(self._told(subject, trait, impl))
         yield from told
         for relation, alike in single.items():
             for impl, distinct in zip(alike, self._distinct(relation, alike), strict=True):

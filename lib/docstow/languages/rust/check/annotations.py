@@ -68,11 +68,9 @@ class Annotations:
 
         if node.type in _COMPOSED:
             return self._composed(node, inside)
-        if (builtin := _builtin(node)) is not None:
-            return builtin
         path = segments(node)
-        if path is None:
-            return None
+        if path is None or (builtin := _builtin(node)) is not None:
+            return None if path is None else builtin
         given = [inside(each) for each in _arguments(node) if each.type != "lifetime"]
         if path == ("Self",):
             return self_type
@@ -80,12 +78,17 @@ class Annotations:
             return wrapper(path[0], *given[:2]) if given else wrapper(path[0], None)
         if pointer := self.pointer(path):
             return pointed(given[0] if len(given) == 1 else None, pointer)
-        if len(path) == 1 and self._own.is_type(path[0]) and not self._resolver.imports(path[0]):
-            return Type(f"{OWN}{path[0]}", None, tuple(given))
-        if len(path) == 1 and (bounds := self._own.bound(node)) is not None:
-            return self._bound(bounds, inside)
-        if len(path) == 1 and (alias := self._own.alias(path[0])) is not None:
-            return self._aliased(alias, given, inside)
+        if len(path) == 1:
+            if self._own.is_type(path[0]) and not self._resolver.imports(path[0]):
+                return Type(f"{OWN}{path[0]}", None, tuple(given))
+            if (bounds := self._own.bound(node)) is not None:
+                return self._bound(bounds, inside)
+            if (alias := self._own.alias(path[0])) is not None:
+                return self._aliased(alias, given, inside)
+        return self._documented_at(node, given)
+
+    def _documented_at(self, node: Node, given: Sequence[Type | None]) -> Type | None:
+        """Return the type of a crate's, or of the library's, that a path names."""
         absolute = self._resolver.resolve_node(node)
         if absolute == _IO_RESULT:
             return wrapper("Result", given[0] if given else None, standard_type(_IO_ERROR))

@@ -179,14 +179,13 @@ def nearest(
         others: full names of what is elsewhere: of these only near misses count.
         most: how many at most.
         shaped: types are only suggested for types, functions for functions.
-        filled: where none helps, those that help a little are told, and all where they are few.
+        filled: those that help a little are told too, and all where they are few.
         summaries: what the docs of full names say first.
         owner: what has no such name, where the full names do not tell it.
         fits: from -1 to 1, how a full name beside the wanted one fits the place: what is called
             can be, and takes what is given.
     """
     scores: dict[str, float] = {}
-    unlike: dict[str, float] = {}
     for names, beside, least in ((siblings, True, LEAST), (others, False, 80.0)):
         by_last: dict[str, list[str]] = {}
         for full in names:
@@ -209,12 +208,10 @@ def nearest(
                 continue
             told_first = (summaries or {}).get(by_last[last][0], "") if beside else ""
             score, helps = likeness(wanted, last, told_first, rare, about)
-            into = scores if helps >= least else unlike
             is_told = beside and filled and (helps >= _LEAST_OF_MANY or len(by_last) <= _FEW)
             for full in by_last[last] if helps >= least or is_told else ():
                 fit = _FIT * fits(full) if fits is not None and beside else 0.0
-                into[full] = max(score + _BESIDE * beside + fit, into.get(full, -SAME))
-    scores = scores or unlike
+                scores[full] = max(score + _BESIDE * beside + fit, scores.get(full, -SAME))
     ordered = sorted(scores, key=lambda full: (-scores[full], len(full), full))
     return tuple(ordered[:most])
 

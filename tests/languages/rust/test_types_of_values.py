@@ -44,7 +44,11 @@ async fn load(path: &str) -> String { String::new() }
             *("trim", "strip_all"),
         ),
         ("let mut s = None; s = Some(text.to_string()); s.unwrap().trim();", "trim", "strip_all"),
-        ("let mut w = vec![]; w.push(thread::spawn(|| 1)); w.pop().unwrap().join();", "join", "wait_for"),
+        (
+            "let mut w = vec![]; w.push(thread::spawn(|| 1)); w.pop().unwrap().join();",
+            "join",
+            "wait_for",
+        ),
         ("let out = Command::new(text).output()?; out.stdout.len();", "len", "size_of"),
         ("read(text)?.trim();", "trim", "strip_all"),
         ("if let Err(e) = read(text) { e.kind(); }", "kind", "error_kind"),

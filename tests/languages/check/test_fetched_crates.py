@@ -15,10 +15,13 @@ from docstow.languages.rust.check.crate_items import CrateNames
 from docstow.languages.rust.check.fitting import Call
 from docstow.languages.rust.check.scope import parse
 from docstow.runtime import SAMPLE, Runtime
+from paths import CRATES
 from servers.docs_rs import DocsRs
 
 Check = Callable[[str], dict[str, Any]]
 HOLD = "use stowage::Hold;\nfn f() {{\n    let hold = Hold::new(1.0, 2.0, 3.0);\n    {}\n}}\n"
+#: The crate that ``reexports`` shows, as its docs name it.
+SHOWN = ("fixture-inner", "inner", "2.1.0")
 EITHER = "if a { Hold::new(1.0, 1.0, 1.0) } else { Hold::new(2.0, 1.0, 1.0) }"
 
 
@@ -137,3 +140,14 @@ def test_what_takes_the_arguments_and_gives_what_is_wanted_fits_best(
         assert fits("plan.x(1)?;", "unload") < 0
         assert fits("if plan.x() {}", "is_empty") > fits("if plan.x() {}", "len")
         assert fits("plan.x(|a| a)?;", "unload") < 0
+
+
+def test_a_crate_that_another_one_shows_is_fetched_where_it_is_needed(tmp_path: Path) -> None:
+    for name, folder, version in (("reexports", "reexports", "1.0.0"), SHOWN):
+        place = tmp_path / "crates" / name / version
+        place.mkdir(parents=True)
+        shutil.copy(CRATES / folder / "rustdoc.json.zst", place / "rustdoc.json.zst")
+    with DocsRs(tmp_path / "crates") as server, opened(tmp_path, server) as runtime:
+        told = answer(runtime, "use reexports::Gadget;\nfn f() { Gadget::unwound(); }\n")
+    assert [each["name"] for each in told["results"]] == ["reexports::Gadget::unwound"]
+    assert "fetched: fixture-inner 2.1.0" in told["notice"]

@@ -187,10 +187,18 @@ def _judge_crates(
     from docstow.languages.rust.check import imported_crates, look_up_all, verify
 
     scan, message = asked.scan, asked.message
-    crates = StowedCrates(library, snapshots, asked.versions, asked.lockfile, scan, asked.target)
+    may_fetch = message is None and _may_fetch(library)
+    crates = StowedCrates(
+        library,
+        snapshots,
+        asked.versions,
+        asked.lockfile,
+        scan,
+        asked.target,
+        may_fetch=may_fetch,
+    )
     engine, told = "", list[str]()
-    if message is None and _may_fetch(library):
-        crates.may_fetch = True
+    if may_fetch:
         own = own_names(scan) if scan is not None else frozenset()
         crates.fetch(each for each in imported_crates(asked.code) if each not in own)
     if message is not None:

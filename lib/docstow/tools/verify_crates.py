@@ -64,6 +64,7 @@ class StowedCrates:
         lockfile: the text of a ``Cargo.lock``; may be empty.
         scan: what a project has, if one is looked into.
         target: compilation target of their docs; empty for the server's own.
+        may_fetch: whether the upstream may be asked for what docs of crates only name.
     """
 
     def __init__(
@@ -74,8 +75,11 @@ class StowedCrates:
         lockfile: str,
         scan: Scan | None,
         target: str = "",
+        *,
+        may_fetch: bool = False,
     ) -> None:
         self._library = library
+        self._may_fetch = may_fetch
         self._target = target
         self._snapshots = snapshots
         self._lock = parse(lockfile) if lockfile else None
@@ -90,8 +94,6 @@ class StowedCrates:
         self.fetched: list[str] = []
         #: What was fetched as it is named by other crates' docs.
         self.shown: list[str] = []
-        #: Whether the upstream may be asked for what code and docs only name.
-        self.may_fetch = False
 
     def crate(self, name: str) -> CrateNames | None:
         """Return the crate in the version that is meant; None where there is none at hand."""
@@ -131,7 +133,7 @@ class StowedCrates:
         It is fetched where nothing says or has a version of it.
         """
         known = self.crate(name)
-        if known is not None or not self.may_fetch or names.root == name:
+        if known is not None or not self._may_fetch or names.root == name:
             return known
         external = names.index.snapshot.facts.get("externals", {}).get(name, {})
         package, version = external.get("package", ""), external.get("version", "")
@@ -146,7 +148,7 @@ class StowedCrates:
                 continue
             except DocstowError as error:
                 self.notices.append(f"{package}: {error}")
-                self.may_fetch = False
+                self._may_fetch = False
                 return None
             self.shown.append(f"{stowed.name} {stowed.version}")
             self._crates[name] = CrateNames.of(self._library.index(stowed.snapshot))

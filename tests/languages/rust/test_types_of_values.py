@@ -75,3 +75,52 @@ def test_what_must_be_awaited_is_told(crates: StowedCrates) -> None:
     code = f'{_IMPORTS}\nasync fn run() {{ load("x").trim(); }}'
     (found,) = wrong(rust_code.verify(code, crates))
     assert "await it first" in found.message
+
+
+_CLI = """
+use clap::{CommandFactory, Parser};
+
+#[derive(Parser)]
+struct Cli { name: String }
+%s
+fn main() { let cli = Cli::parse(); cli.name.trim(); Cli::command().get_name(); Cli::%s(); }
+"""
+
+
+def test_what_a_derive_macro_brings_is_there_and_nothing_else(crates: StowedCrates) -> None:
+    assert wrong(rust_code.verify(_CLI % ("", "parse"), crates)) == []
+    (found,) = wrong(rust_code.verify(_CLI % ("", "into_app"), crates))
+    assert (found.name, found.suggestions[0]) == ("Cli::into_app", "clap::CommandFactory::command")
+
+
+@pytest.mark.parametrize(
+    "added",
+    [
+        "mod further;",
+        "impl Cli { fn into_app() {} }",
+        "trait Old { fn into_app() {} }\nimpl Old for Cli {}",
+        'impl std::ops::Deref for Cli { type Target = str; fn deref(&self) -> &str { "" } }',
+        "implement!(Cli);",
+    ],
+)
+def test_nothing_is_said_of_a_type_that_may_have_more(crates: StowedCrates, added: str) -> None:
+    assert wrong(rust_code.verify(_CLI % (added, "into_app"), crates)) == []
+
+
+@pytest.mark.parametrize(
+    "statements",
+    ["v.iter().fold();", "v.par_iter().fold();", "v.par_iter().reduce();", "v.push(); v = v;"],
+)
+def test_calls_that_are_half_written_are_answered(crates: StowedCrates, statements: str) -> None:
+    code = f"use rayon::prelude::*;\nfn f(mut v: Vec<u8>) {{ {statements} }}"
+    assert rust_code.verify(code, crates).findings
+
+
+def test_aliases_of_aliases_are_read_once_each(crates: StowedCrates) -> None:
+    aliases = "".join(f"type A{at} = (A{at + 1}, A{at + 1});\n" for at in range(60))
+    code = (
+        f"{aliases}type A60 = u8;\ntype R = (R, R);\nfn f(a: A0, r: R) {{ String::new().trimm(); }}"
+    )
+    assert [each.name for each in wrong(rust_code.verify(code, crates))] == [
+        "std::string::String::trimm"
+    ]

@@ -232,8 +232,10 @@ class _Checker:
         absolute = self._resolver.resolve_node(node)
         if absolute is not None:
             self._check(absolute, node)
-        elif (path := segments(node)) is not None and len(path) == len(("Type", "name")):
-            self._calls.own_member(path[0], path[1], node)
+            return
+        match segments(node):
+            case (owner, name):
+                self._calls.own_member(owner, name, node)
 
     def _attribute(self, node: Node) -> None:
         attribute = node.named_children[0] if node.named_children else None

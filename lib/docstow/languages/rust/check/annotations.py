@@ -34,8 +34,10 @@ _POINTERS: Mapping[Segments, str] = {
 }
 _IO_RESULT, _IO_ERROR = ("std", "io", "Result"), "std::io::Error"
 _DEEPEST_TYPE = 40
-#: Nodes of types that are made of others.
-_COMPOSED = frozenset({"reference_type", "tuple_type", "array_type", "abstract_type"})
+#: Nodes of types of the language itself.
+_BUILT_IN = frozenset(
+    {"primitive_type", "reference_type", "tuple_type", "array_type", "abstract_type"}
+)
 #: Traits that bring no methods.
 _MARKERS = frozenset({"Send", "Sync", "Sized", "Unpin", "Copy", "?Sized"})
 
@@ -57,6 +59,8 @@ class Annotations:
         self._paths = paths
         self._own = own
         self._documented = documented
+        #: What the code's aliases mean, by their nodes; None, too, while one is being read.
+        self._aliases: dict[int, Type | None] = {}
 
     def of(self, node: Node, depth: int = 0, self_type: Type | None = None) -> Type | None:
         """Return the type that an annotation in the code names."""
@@ -66,12 +70,12 @@ class Annotations:
         def inside(each: Node) -> Type | None:
             return self.of(each, depth + 1, self_type)
 
-        if node.type in _COMPOSED:
-            return self._composed(node, inside)
+        if node.type in _BUILT_IN:
+            return self._built_in(node, inside)
         path = segments(node)
-        if path is None or (builtin := _builtin(node)) is not None:
-            return None if path is None else builtin
-        given = [inside(each) for each in _arguments(node) if each.type != "lifetime"]
+        if path is None:
+            return None
+        given = [inside(each) for each in _arguments(node)]
         if path == ("Self",):
             return self_type
         if path in {("Option",), ("Result",)} and not self._resolver.is_defined(path[0]):
@@ -103,7 +107,10 @@ class Annotations:
     ) -> Type | None:
         """Return what one of the code's aliases means, with type arguments put in."""
         body = alias.child_by_field_name("type")
-        kind = inside(body) if body is not None else None
+        if alias.id not in self._aliases:
+            self._aliases[alias.id] = None
+            self._aliases[alias.id] = inside(body) if body is not None else None
+        kind = self._aliases[alias.id]
         params = alias.child_by_field_name("type_parameters")
         names = [text_of(each) for each in params.named_children] if params is not None else []
         bound = dict(zip(names, given, strict=False))
@@ -113,8 +120,10 @@ class Annotations:
         args = [bound.get(each, held) for each, held in zip(written, kind.args, strict=False)]
         return Type(kind.name, kind.crate, (*args, *kind.args[len(args) :]), kind.through)
 
-    def _composed(self, node: Node, inside: Callable[[Node], Type | None]) -> Type | None:
-        """Return the type that a reference, a tuple, an array or ``impl Trait`` names."""
+    def _built_in(self, node: Node, inside: Callable[[Node], Type | None]) -> Type | None:
+        """Return the type that a primitive, reference, tuple, array or ``impl Trait`` names."""
+        if node.type == "primitive_type":
+            return standard_type(text_of(node)) if text_of(node) in PRIMITIVES else None
         if node.type == "reference_type":
             target = node.child_by_field_name("type")
             return inside(target) if target is not None else None
@@ -178,12 +187,6 @@ class Annotations:
         """Return the path of the pointer that a call makes; empty for other calls."""
         made = len(path) > 1 and path[-1] in {"new", "clone"}
         return self.pointer(path[:-1]) if made else ""
-
-
-def _builtin(node: Node) -> Type | None:
-    """Return the type of a primitive."""
-    known = node.type == "primitive_type" and text_of(node) in PRIMITIVES
-    return standard_type(text_of(node)) if known else None
 
 
 def _binding(bound: Node, inside: Callable[[Node], Type | None]) -> Type | None:

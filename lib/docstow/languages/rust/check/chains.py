@@ -187,7 +187,7 @@ def element(owner: Type) -> Type | None:
 def is_filling(kind: Type, method: str, given: int) -> bool:
     """Tell whether a method puts all that it is given into a collection of the library."""
     if kind.name in _MAPS:
-        return method == "insert" and given == len(("key", "value"))
+        return method == "insert" and given > 1
     lists = kind.name in {_VECTOR, _DEQUE, _HEAP} and method in _PUSHING
     return given == 1 and (lists or (kind.name in _SETS and method == "insert"))
 

@@ -385,7 +385,6 @@ class Expressions:
         if owner.name.startswith(OWN):
             return self.own.returned(owner, name)
         source = owner
-
         if owner.through == chains.COW and name == "into_owned":
             owned = chains.OWNED.get(owner.name)
             return standard_type(owned, *owner.args) if owned is not None else None
@@ -492,12 +491,12 @@ class Expressions:
             return merge(kind, given) if given is not None else None
         function = function_of(node)
         field = function.child_by_field_name("field") if function is not None else None
-        args = self._passed(node, variables)
-        if field is None or any(kind.args[: len(args)]) or kind.through:
+        count = len(_values(node))
+        if field is None or any(kind.args[:count]) or kind.through:
             return None
-        if not chains.is_filling(kind, name_of(field), len(args)):
+        if not chains.is_filling(kind, name_of(field), count):
             return None
-        return standard_type(kind.name, *args)
+        return standard_type(kind.name, *self._passed(node, variables))
 
     def _is_range(self, node: Node) -> bool:
         """Tell whether a variable may hold a range: its name is all that tells."""
@@ -629,7 +628,10 @@ class Expressions:
 
     def _folded(self, call: Node, variables: Variables) -> Type | None:
         """Return the type of what ``fold`` begins with; Rayon's is given by a function."""
-        first = _values(call)[0]
+        held = _values(call)
+        if not held:
+            return None
+        first = held[0]
         if first.type == "closure_expression":
             return self._result_of(first, variables)
         return self.type_of(first, variables) or self._function_result(first)

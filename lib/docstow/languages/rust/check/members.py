@@ -29,16 +29,8 @@ _OF_ITERATORS = frozenset(
     {
         *("as_slice", "as_mut_slice", "as_str", "peek", "peek_mut", "next_if", "next_if_eq"),
         *("remainder", "into_inner", "offset", "keep_rest", "is_empty", "contains", "start", "end"),
-        *(
-            "as_path",
-            "into_buffer",
-            "into_slice",
-            "next_if_map",
-            "into_remainder",
-            "as_mut_str",
-            "extend",
-            "push",
-        ),
+        *("as_path", "into_slice", "next_if_map", "into_remainder", "as_mut_str", "extend", "push"),
+        "into_buffer",
     }
 )
 #: Inherent methods of ``dyn Any`` and ``dyn Error``.

@@ -55,7 +55,7 @@ class OwnItems:
                 case "mod_item":
                     apart = apart or node.child_by_field_name("body") is None
                 case "macro_invocation" | "macro_definition":
-                    apart = apart or node.parent == root  # it may implement anything
+                    apart = apart or _is_item(node)  # it may implement anything
             pending += node.named_children
         self.is_whole = ("fn", "main") in self._types and not apart and not root.has_error
 
@@ -183,6 +183,14 @@ class OwnItems:
         elif above is not None and above.type == "mod_item":
             owner = ("",)  # a function of a module is called by its path
         self._put(("fn", *owner, text_of(name)), output)
+
+
+def _is_item(node: Node) -> bool:
+    """Tell whether a macro stands among the items of a file."""
+    above = node.parent
+    if above is not None and above.type == "expression_statement":
+        above = above.parent
+    return above is not None and above.type == "source_file"
 
 
 def is_async(output: Node) -> bool:

@@ -10,7 +10,7 @@ from docstow.languages.rust.check.documented import Documented
 from docstow.languages.rust.check.own_items import OwnItems, is_async
 from docstow.languages.rust.check.paths import Paths
 from docstow.languages.rust.check.resolver import Resolver
-from docstow.languages.rust.check.scope import Segments, name_of, segments, text_of
+from docstow.languages.rust.check.scope import Segments, segments
 from docstow.languages.rust.check.std import (
     DERIVES,
     PRELUDE,
@@ -139,8 +139,9 @@ class OwnTypes:
             absolute = self._resolver.resolve_node(node)
             found = self._paths.look_up(absolute).found if absolute is not None else ()
             traits += [each for each in found if each.kind == "trait"]
-            known.add(text_of(node))
-            if name_of(node).startswith("Deref") or not (found or text_of(node) in PRELUDE):
+            last = (segments(node) or ("",))[-1]
+            known.add(last)
+            if last.startswith("Deref") or not (found or last in PRELUDE):
                 return False
         if any(name in std_traits().get(each, ()) for each in known):
             return False

@@ -88,6 +88,8 @@ def tuple_of(*parts: Type | None) -> Type:
 
 def merge(one: Type, other: Type) -> Type | None:
     """Return a type with what either says of its arguments; None where they differ."""
+    if one is other:
+        return one
     if (one.name, one.crate, one.through) != (other.name, other.crate, other.through):
         return None
     args = list[Type | None]()

@@ -1,7 +1,7 @@
 """Make the bundled embedding model; see README.md beside this file for what it needs.
 
-Stages: gather texts; a vocabulary with the teacher's vectors (0), fitted to its vectors of
-sentences (1), then to questions and the items that answer them (2). This file knows their order.
+Stages, in this order: gather texts; a vocabulary with the teacher's vectors (0), fitted to its
+vectors of sentences (1), then to questions and the items that answer them (2).
 """
 
 from __future__ import annotations

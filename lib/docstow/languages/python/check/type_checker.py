@@ -1,8 +1,8 @@
 """Type checkers, as the engines that judge what our reader leaves open.
 
-What they say are claims. One becomes a finding only where our reader does not know better: which
-classes and modules answer for names by themselves, what subclasses have, what a source has that its
-stub leaves out.
+What they say are claims. A claim becomes a finding unless the packages' sources refute it: by
+classes and modules that answer for names themselves, by what subclasses have, by what a source has
+that its stub leaves out.
 """
 
 from __future__ import annotations

@@ -179,13 +179,15 @@ def nearest(
         others: full names of what is elsewhere: of these only near misses count.
         most: how many at most.
         shaped: types are only suggested for types, functions for functions.
-        filled: those that help a little are told too, and all where they are few.
+        filled: where the best one helps but a little, others that do are told too, and all where
+            they are few.
         summaries: what the docs of full names say first.
         owner: what has no such name, where the full names do not tell it.
         fits: from -1 to 1, how a full name beside the wanted one fits the place: what is called
             can be, and takes what is given.
     """
     scores: dict[str, float] = {}
+    helping: set[str] = set()
     for names, beside, least in ((siblings, True, LEAST), (others, False, 80.0)):
         by_last: dict[str, list[str]] = {}
         for full in names:
@@ -212,7 +214,10 @@ def nearest(
             for full in by_last[last] if helps >= least or is_told else ():
                 fit = _FIT * fits(full) if fits is not None and beside else 0.0
                 scores[full] = max(score + _BESIDE * beside + fit, scores.get(full, -SAME))
+                helping |= {full} if helps >= least else set()
     ordered = sorted(scores, key=lambda full: (-scores[full], len(full), full))
+    if ordered and ordered[0] in helping:
+        ordered = [each for each in ordered if each in helping]
     return tuple(ordered[:most])
 
 

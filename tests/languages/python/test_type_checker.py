@@ -114,6 +114,58 @@ def f(attrs):
 """,
 }
 
+#: Functions of the code and what it gives to their parameters, which have no annotations.
+GIVEN = {
+    "where the function is called": "def f(s):\n    s.more('a')\nf(harbour.Tug())",
+    "by its name": "def f(s):\n    s.more('a')\nf(s=harbour.Tug())",
+    "in place of None": "def f(s=None):\n    s.more('a')\nf(harbour.Tug())\nf(None)",
+    "from one to another": (
+        "def f(s):\n    g(s)\ndef g(t):\n    t.more('a')\n[f(each) for each in [harbour.Tug()]]"
+    ),
+    "to a constructor": (
+        "class A:\n    def __init__(self, ship):\n        self.ship = ship\n"
+        "    def go(self):\n        self.ship.more('a')\nA(harbour.Tug()).go()"
+    ),
+    "to a method": (
+        "class A:\n    def go(self, ship):\n        ship.more('a')\nA().go(harbour.Tug())"
+    ),
+    "to another function, by the same name": (
+        "def f(ship):\n    ship.more('a')\ndef g(ship):\n    ship.tow()\ng(harbour.Tug())"
+    ),
+    "to nothing, but a global variable has its name": (
+        "def f(ship):\n    ship.more('a')\nship = harbour.Tug()"
+    ),
+}
+#: Functions of which the code does not show all that is given to them.
+NOT_ALL_GIVEN = {
+    "it is passed on": "def f(s):\n    s.lost()\nf(harbour.Ship())\nlist(map(f, [1]))",
+    "it is decorated": "import lagoon\n@lagoon.define\ndef f(s):\n    s.lost()\nf(harbour.Ship())",
+    "arguments are unpacked": "def f(s):\n    s.lost()\nf(harbour.Ship())\nf(*rest())",
+    "one value is not known": "def f(s):\n    s.lost()\nf(harbour.Ship())\nf(rest())",
+    "the kind is tested": (
+        "def f(s):\n    if hasattr(s, 'lost'):\n        s.lost()\n    s.found()\nf(harbour.Ship())"
+    ),
+    "it is bound anew": "def f(s):\n    s = rest(s)\n    s.lost()\nf(harbour.Ship())",
+    "a subclass is made, too": (
+        "class A:\n    def __init__(self, s):\n        s.lost()\nclass B(A): ...\nA(harbour.Ship())"
+    ),
+    "the method is another's": (
+        "class A:\n    def moor(self, s):\n        s.lost()\nharbour.Ship.moor(harbour.Ship(), 'a')"
+    ),
+    "a text is compared with it": (
+        "def f(s):\n    s.lost()\ndef g(t):\n    if t == 'a':\n        f(t)"
+    ),
+    "several things have its name": (
+        "def f(s):\n    s.lost()\ndef g(s):\n    s.tow()\ng(harbour.Tug())\ns = harbour.Crate()"
+    ),
+}
+
+#: A class of Python's own whose stub tells not all that its instances have.
+HANDLER = """from wsgiref.simple_server import ServerHandler
+class A(ServerHandler):
+    def f(self):
+        return self.environ, self.headers
+"""
 MODEL = "from pydantic import BaseModel, ConfigDict\nclass A(BaseModel):\n"
 MADE = "import lagoon\n@lagoon.define\nclass P:\n    x: int = lagoon.field()\n    _y: int = 0\n"
 
@@ -206,7 +258,14 @@ def tide() -> Tide: ...
     "atoll": {
         "atoll/__init__.py": """
 import functools
+import sys
+from collections import namedtuple as nt
 from atoll import _parts
+
+if sys.platform == "linux":
+    Knot = nt("Knot", "name size")
+else:
+    Knot = nt("Knot", ("name", "size", "length"))
 
 class Deep(object):
     def __new__(cls, *args):
@@ -412,6 +471,7 @@ import inspect
 import sys
 from collections import namedtuple
 from enum import Enum, EnumMeta
+from typing import Literal
 
 from cape.bay import described
 
@@ -455,6 +515,8 @@ class Boat:
 class Cable:
     def __add__(self, other: "Cable") -> "Cable": ...
     def lay(self) -> None: ...
+
+def bell(pitch: Literal["high", "low"]) -> None: ...
 
 def haul(weight, **options):
     options.update(fast=True)
@@ -641,6 +703,7 @@ def verify(opened: Runtime) -> Verify:
         ("import isle\nasync def f():\n    await isle.sail()", "isle.sail", "sail_there"),
         ("from cape import Gul", "cape.Gul", "Gull"),
         ("import cape\nprint(cape.Record(1, 2).values)", "Record.values", "value"),
+        ("import atoll\nprint(atoll.Knot('a', 2).sizes)", "Knot.sizes", "size"),
         ("import cape\nprint(cape.Mode.PEAK)", "Mode.PEAK", "PEEK"),
         ("import cape\ncape.Proxy(cape.Wire()).sends('a')", "Proxy.sends", "send"),
         ("import cape\nprint(cape.Boat().crews)", "Boat.crews", "crew"),
@@ -728,6 +791,10 @@ def test_what_is_wrong_is_found_with_its_place_and_owner(
         "from pydantic import BaseModel\nclass A(BaseModel, extra='allow'):\n    a: int\nA(a=1).b",
         f"{MODEL}    model_config = ConfigDict(extra='allow')\n    a: int\nA(a=1).b",
         "try:\n    view\nexcept NameError:\n    class view: ...\nview().tobytes()",
+        "import __main__\n__main__.anything",
+        HANDLER,
+        "import bay\n(sorted([1]) == bay.tide()).all()",
+        "import cape\ncape.bell('h')\ncape.bell('<high>')",
         "import datetime as dt\n(dt.datetime.now() - dt.timedelta(1)).isoformat()",
         FILLED,
         *(pytest.param(code, id=cause) for cause, code in TAKEN_FOR_OTHERS.items()),
@@ -749,6 +816,29 @@ def test_a_module_that_a_package_has_not_is_found_where_all_checkers_say_so(
     (found,) = verify(code)["results"]
     assert found["name"].removesuffix(".Pier") == "harbour.quay"
     assert found["package"] == "harbour"
+
+
+@pytest.mark.parametrize("code", GIVEN.values(), ids=GIVEN)
+def test_a_parameter_is_what_the_code_gives_to_it(verify: Verify, code: str) -> None:
+    (found,) = verify(f"import harbour\n{code}")["results"]
+    assert found["name"] == "harbour.Tug.more"
+    line = f"import harbour\n{code}".split("\n")[found["line"] - 1]
+    assert line[found["column"] - 1 :] == "more('a')"
+
+
+def test_a_place_in_the_line_of_the_parameters_is_told_as_it_is_written(verify: Verify) -> None:
+    code = "import harbour\ndef f(s, t): return s.more(t)\nf(harbour.Tug(), 'a')"
+    (found,) = verify(code)["results"]
+    assert (found["line"], found["column"]) == (2, len("def f(s, t): return s.") + 1)
+
+
+@pytest.mark.parametrize("code", NOT_ALL_GIVEN.values(), ids=NOT_ALL_GIVEN)
+def test_a_parameter_of_which_not_all_values_are_seen_may_be_anything(
+    verify: Verify, code: str
+) -> None:
+    answer = verify(f"import harbour\n{code}")
+    assert answer["engine"] != "none"
+    assert answer["results"] == []
 
 
 def test_modules_of_the_code_and_of_conditions_are_not_judged(verify: Verify) -> None:

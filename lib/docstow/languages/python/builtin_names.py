@@ -39,6 +39,30 @@ HARMLESS_DECORATORS = frozenset(
         *("total_ordering", "unique", "set_module"),
     }
 )
+#: What the dates, spans and periods of a pandas Series have, which decorators take from arrays.
+_DATES = (
+    *("year", "month", "day", "hour", "minute", "second", "microsecond", "nanosecond", "date"),
+    *("time", "timetz", "tz", "unit", "freq", "quarter", "weekday", "day_of_week", "dayofweek"),
+    *("day_of_year", "dayofyear", "days_in_month", "daysinmonth", "is_leap_year"),
+    *("is_month_start", "is_month_end", "is_quarter_start", "is_quarter_end", "is_year_start"),
+    *("is_year_end", "day_name", "month_name", "normalize", "strftime", "round", "floor", "ceil"),
+    *("as_unit", "to_period", "tz_convert", "tz_localize"),
+)
+_SPANS = (
+    *("days", "seconds", "microseconds", "nanoseconds", "unit", "freq", "total_seconds"),
+    *("round", "floor", "ceil", "as_unit", "components", "to_pytimedelta"),
+)
+_PERIODS = (
+    *("year", "month", "day", "hour", "minute", "second", "quarter", "qyear", "week"),
+    *("weekofyear", "weekday", "day_of_week", "dayofweek", "day_of_year", "dayofyear"),
+    *("days_in_month", "daysinmonth", "is_leap_year", "freq", "start_time", "end_time"),
+    *("strftime", "asfreq", "to_timestamp"),
+)
+_CATEGORIES = (
+    *("categories", "ordered", "codes", "rename_categories", "reorder_categories"),
+    *("add_categories", "remove_categories", "remove_unused_categories", "set_categories"),
+    *("as_ordered", "as_unordered"),
+)
 #: Names with their types that a metaclass or another package adds to a class and its subclasses, by
 #: code that cannot be followed.
 ADDED_NAMES: Mapping[str, Mapping[str, str]] = {
@@ -66,12 +90,25 @@ ADDED_NAMES: Mapping[str, Mapping[str, str]] = {
         "progress_aggregate": "typing.Any",
         "progress_transform": "typing.Any",
     },
+    **{
+        f"pandas.core.{path}": dict.fromkeys(names, "typing.Any")
+        for path, names in (
+            ("indexes.accessors.DatetimeProperties", _DATES),
+            ("indexes.accessors.TimedeltaProperties", _SPANS),
+            ("indexes.accessors.PeriodProperties", _PERIODS),
+            ("arrays.categorical.CategoricalAccessor", _CATEGORIES),
+        )
+    },
 }
 #: Classes that set attributes by name, but only values: columns, cached results, parts of a copy.
 #: All their methods are written.
 DATA_HOLDERS = frozenset(
     {
         "pandas.core.generic.NDFrame",
+        "pandas.core.indexes.accessors.DatetimeProperties",
+        "pandas.core.indexes.accessors.TimedeltaProperties",
+        "pandas.core.indexes.accessors.PeriodProperties",
+        "pandas.core.arrays.categorical.CategoricalAccessor",
         "geopandas.geodataframe.GeoDataFrame",
         "xarray.core.common.AttrAccessMixin",
         "pydantic.main.BaseModel",
@@ -97,6 +134,20 @@ UNTOLD: Mapping[str, str] = {
     "asyncpg.pool.PoolAcquireContext.__aenter__": "asyncpg.pool.PoolConnectionProxy",
     "openpyxl.workbook.workbook.Workbook.active": "openpyxl.worksheet.worksheet.Worksheet",
     "openpyxl.workbook.workbook.Workbook.__getitem__": "openpyxl.worksheet.worksheet.Worksheet",
+    "pandas.core.series.Series.dt": "pandas.core.indexes.accessors.CombinedDatetimelikeProperties",
+    "pandas.core.series.Series.str": "pandas.core.strings.accessor.StringMethods",
+    "pandas.core.series.Series.cat": "pandas.core.arrays.categorical.CategoricalAccessor",
+    "pandas.core.indexes.base.Index.str": "pandas.core.strings.accessor.StringMethods",
+    **{
+        f"django.db.models.{owner}.{name}": "django.db.models.query.QuerySet"
+        for owner in ("query.QuerySet", "manager.Manager")
+        for name in (
+            *("all", "filter", "exclude", "complex_filter", "annotate", "alias", "order_by"),
+            *("distinct", "extra", "reverse", "defer", "only", "using", "none", "union"),
+            *("intersection", "difference", "select_for_update", "select_related"),
+            *("prefetch_related", "values", "values_list", "dates", "datetimes"),
+        )
+    },
 }
 #: What an item is whose key is a text, and one whose key is a list or a comparison.
 UNTOLD_ITEMS: Mapping[str, tuple[str, str]] = {

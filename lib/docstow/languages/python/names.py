@@ -938,6 +938,7 @@ class _Doubts:
                 self.add(doubt)
         for each in view.definition.decorators:
             is_harmless = each.name.rpartition(".")[2] in HARMLESS_DECORATORS
+            is_harmless = is_harmless or view.path in DATA_HOLDERS
             if not is_harmless and not keeps_type(view, each):
                 reason = f"it is decorated with {each.name or 'an expression'}"
                 self.add(Doubt(reason, Openness.FEW), reason)

@@ -97,6 +97,8 @@ class PythonResolver:
         """Return whether a module of the project's own may be meant and not Python's."""
         if not self.is_standard(imported):
             return False
+        if imported.partition(".")[0] == "__main__":
+            return True  # What runs is it.
         if self._own_modules is None:
             self._own_modules = _module_names(self._scan.boundary)
         return imported.partition(".")[0] in self._own_modules

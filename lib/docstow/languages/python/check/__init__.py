@@ -72,6 +72,7 @@ class Checked:
         scopes: of the nodes that were visited.
         guarded: lines and columns, from 0, of nodes that are not judged: a guard applies there.
         patched: attributes that the code sets itself.
+        narrowed: variables whose type the code tests.
         around: what stands around its calls.
     """
 
@@ -82,6 +83,7 @@ class Checked:
     scopes: Mapping[ast.AST, Scope]
     guarded: Set[tuple[int, int]]
     patched: frozenset[str]
+    narrowed: frozenset[str]
     around: Surroundings
 
 
@@ -136,8 +138,8 @@ class _Checker:
         self._guarded = 0
         #: Nodes of definitions that were visited in the scope around them.
         self._outer: set[int] = set()
-        narrowed = _narrowed_variables(tree)
-        self._values = Inference(names, self._scopes, parsed.lost, narrowed, self._patched)
+        self._narrowed = _narrowed_variables(tree)
+        self._values = Inference(names, self._scopes, parsed.lost, self._narrowed, self._patched)
         self._visited: dict[ast.AST, Scope] = {}
         self._guarded_places: set[tuple[int, int]] = set()
 
@@ -151,6 +153,7 @@ class _Checker:
             scopes=self._visited,
             guarded=self._guarded_places,
             patched=self._patched,
+            narrowed=self._narrowed,
             around=self._around,
         )
 

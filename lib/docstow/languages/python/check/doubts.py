@@ -126,6 +126,8 @@ class Doubts:
         """Return whether arguments that are not seen decide what an expression is."""
         for _ in range(_DEEPEST):
             *calls, last = _chain(node)
+            if isinstance(last, ast.Compare):
+                return True  # What is compared may answer with more than yes or no.
             if any(self._is_open(each, scope) for each in calls if isinstance(each, ast.Call)):
                 return True
             found = scope.find(last.id) if isinstance(last, ast.Name) else None

@@ -6,6 +6,7 @@ import ast
 import builtins
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import cached_property
 
 from docstow.languages.python.check.annotations import (
     NONE,
@@ -21,6 +22,7 @@ from docstow.languages.python.check.annotations import (
     without_none,
 )
 from docstow.languages.python.check.bodies import returned_values
+from docstow.languages.python.check.call_sites import Given, given_parameters
 from docstow.languages.python.check.local_classes import LocalClasses
 from docstow.languages.python.check.members import Members
 from docstow.languages.python.check.parse import (
@@ -122,6 +124,11 @@ class Inference:
         self._returns: dict[Function, ValueType | None] = {}
         #: Variables that are being inferred, and whether they turned out to depend on themselves.
         self._open: dict[tuple[int, str], bool] = {}
+
+    @cached_property
+    def given(self) -> Mapping[tuple[ast.AST, str], Given]:
+        """What the code gives to the parameters of its functions, by these and their names."""
+        return given_parameters(self._scopes)
 
     # -- imports and annotations ---------------------------------------------------------------
 
@@ -355,7 +362,10 @@ class Inference:
                 outer = scope.parent.parent if scope.parent is not None else None
                 return LocalType(node, outer or scope, is_class=is_class, is_receiver=True)
             case PlainParameter(name, function):
-                return self._fixture(name, function, scope)
+                given = self.given.get((function, name))
+                if given is None or given.by_name:
+                    return self._fixture(name, function, scope)
+                return join(self.infer(each, around, depth) for each, around in given.values)
         return None
 
     def _enter(self, manager: Inferred, depth: int, *, awaited: bool) -> ValueType | None:

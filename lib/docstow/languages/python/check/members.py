@@ -238,6 +238,8 @@ class Members:
             package: whose it is.
             receiver: the instance or class of which it is read.
         """
+        if (known := self._untold(symbol, package)) is not None:
+            return known
         annotation, value = annotation_and_value(symbol.signature)
         context = self._member_context(symbol, package, receiver)
         found: ValueType | None = None
@@ -293,9 +295,7 @@ class Members:
         if owner.alternatives or symbol is None or symbol.kind != "method":
             return None
         context = self._member_context(symbol, owner.package, owner)
-        headers = function_headers(symbol.signature)
-        if len(headers) > 1 and not symbol.overloads:
-            headers = headers[:-1]
+        headers = _visible(function_headers(symbol.signature))
         possible: list[Function] = []
         for header in headers:
             taken = positional(header)[-1].annotation if len(positional(header)) == 2 else None
@@ -407,10 +407,7 @@ class Members:
         # A property is not called, and a protocol's method with nothing that it could refuse.
         if not is_callable and symbol.kind != "property" and not symbol.path.endswith("__"):
             return None
-        written = function_headers(symbol.signature)
-        if len(written) > 1 and not symbol.overloads:
-            # The implementation behind the overloads is not what callers see.
-            written = written[:-1]
+        written = _visible(function_headers(symbol.signature))
         receives = not unbound and (symbol.kind != "function" or _is_bound(written))
         fit = matching_overloads(written, passed.shape, receives=receives, unbound=unbound)
         context = self._member_context(symbol, package, receiver)
@@ -521,6 +518,13 @@ class Members:
 def _is_nothing(node: ast.expr | None) -> bool:
     """Return whether no value is written, or ``None``, for which methods put another."""
     return node is None or (isinstance(node, ast.Constant) and node.value is None)
+
+
+def _visible(headers: Sequence[Function]) -> Sequence[Function]:
+    """Return the overloads of a function, without the implementation that callers do not see."""
+    last = headers[-1].decorator_list if len(headers) > 1 else []
+    is_seen = len(headers) < 2 or "overload" in map(decorator_name, last)
+    return headers if is_seen else headers[:-1]
 
 
 def _is_class(path: str, package: Installed) -> bool:

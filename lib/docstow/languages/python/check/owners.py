@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from docstow.core.errors import DocstowError
 from docstow.languages.python.check.annotations import LocalType, PackageType
+from docstow.languages.python.check.edited import Edited, Insertion
 from docstow.languages.python.check.type_claims import alternatives
 from docstow.text.python_ast import try_parse_module
 
@@ -32,7 +33,12 @@ _PATH = re.compile(r"\w+(?:\.\w+)*")
 #: What ty takes the fields of any decorator for that makes a class as ``dataclass`` does.
 _SPECIFIED = "dataclasses.Field"
 #: Of these a value is annotated that has names that they have not.
-_UNINFORMATIVE = frozenset({"object", "type", "None", "Never", "Unknown", "Any", "Todo", "super"})
+_UNINFORMATIVE = frozenset(
+    {
+        *("object", "type", "None", "Never", "Unknown", "Any", "Todo", "super"),
+        *("Sized", "Hashable", "Iterable", "Container", "Collection", "Reversible"),
+    }
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +113,7 @@ class Owners:
         server: LanguageServer,
         asked: Sequence[tuple[ast.expr, str]],
         *,
+        within: Edited,
         shows_paths: bool = False,
     ) -> list[list[Owner]]:
         """Return the classes that each of some expressions may be of; none where one is not known.
@@ -114,11 +121,18 @@ class Owners:
         Args:
             server: has judged the code.
             asked: expressions with their types as they are displayed, which may be empty.
+            within: the text that it judges.
             shows_paths: the server shows of a variable the dotted paths of its classes.
         """
-        text, places = _named(self._own.parsed.text, [node for node, _ in asked])
-        if asked:
-            server.judge(self._file, "python", text)
+        if not asked:
+            return []
+        named = [_named(number, node) for number, (node, _) in enumerate(asked)]
+        edited = within.with_more([each for one in named for each in one])
+        server.judge(self._file, "python", str(edited))
+        # The name stands behind a parenthesis.
+        places = [
+            (line, column + 1) for line, column in (edited.place_of(begin) for begin, _ in named)
+        ]
         if shows_paths:
             return [
                 self._shown(node, server.shown(*place))
@@ -256,23 +270,14 @@ def _is_plain(node: ast.ClassDef, scope: Scope) -> bool:
     return around is None or node in getattr(around.node, "body", ())
 
 
-def _named(text: str, nodes: Sequence[ast.expr]) -> tuple[str, list[tuple[int, int]]]:
-    """Give names to expressions of a text; return where the names are."""
-    inserted: list[tuple[int, int, int, int, str]] = []
-    for number, node in enumerate(nodes):
-        width = (node.end_lineno or 0, node.end_col_offset or 0)
-        inserted.append((node.lineno - 1, node.col_offset, 1, number, f"(docstow_{number}:="))
-        inserted.append((width[0] - 1, width[1], 0, number, ")"))
-    lines = [each.encode() for each in text.split("\n")]
-    places = [(0, 0)] * len(nodes)
-    shifts: dict[int, int] = {}
-    for line, column, begins, number, piece in sorted(inserted, key=lambda each: each[:3]):
-        at = column + shifts.get(line, 0)
-        lines[line] = lines[line][:at] + piece.encode() + lines[line][at:]
-        shifts[line] = shifts.get(line, 0) + len(piece)
-        if begins:
-            places[number] = line, at + 1
-    return b"\n".join(lines).decode(), places
+def _named(number: int, node: ast.expr) -> tuple[Insertion, Insertion]:
+    """Return what gives a name to an expression; of two that begin together the longer is first."""
+    end = (node.end_lineno or 0, node.end_col_offset or 0)
+    begin_rank = (1, -end[0], -end[1], number)
+    return (
+        Insertion(node.lineno - 1, node.col_offset, begin_rank, f"(docstow_{number}:="),
+        Insertion(end[0] - 1, end[1], (0,), ")"),
+    )
 
 
 def _classes(path: Path, boundary: Boundary) -> dict[int, str]:

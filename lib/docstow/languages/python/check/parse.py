@@ -293,13 +293,13 @@ def _collect(node: Scoped, parent: Scope | None, found: dict[ast.AST, Scope]) ->
     found[node] = scope
     if isinstance(node, _FUNCTIONS):
         _bind_parameters(node, scope)
-    for child in _scope_nodes(node):
+    for child in scope_nodes(node):
         _bind(child, scope)
         if isinstance(child, (*_FUNCTIONS, ast.ClassDef, *_COMPREHENSIONS)):
             _collect(child, scope, found)
 
 
-def _scope_nodes(node: ast.AST) -> Iterator[ast.AST]:
+def scope_nodes(node: ast.AST) -> Iterator[ast.AST]:
     """Yield all nodes of a scope, with the outer nodes of the scopes within."""
     # Outer nodes are children of inner ones, too; each is yielded once.
     outside = set(map(id, outer_nodes(node)))

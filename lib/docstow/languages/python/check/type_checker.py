@@ -32,6 +32,8 @@ from docstow.languages.python.check.certainty import (
     subclass_may_take,
 )
 from docstow.languages.python.check.doubts import Doubts
+from docstow.languages.python.check.edited import Edited
+from docstow.languages.python.check.hints import hinted
 from docstow.languages.python.check.owners import Owner, Owners
 from docstow.languages.python.check.parse import Defined, Receiver, parse
 from docstow.languages.python.check.passed import call_shape
@@ -86,7 +88,9 @@ _LEAST_READ = 75.0
 #: How like another module of a namespace must be to one that is not there.
 _LEAST_OF_NAMESPACE = 80.0
 #: What extends Python's own building of packages is not known.
-_BUILDING = "distutils."
+_BUILDING = ("distutils.", "numpy.distutils.", "setuptools.")
+#: Letters of a short form of a text.
+_LONGEST_SHORT_FORM = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,13 +143,20 @@ def judge(engines: Engines, code: str, resolver: Resolver, scans: Sequence[Scan]
         own = check(code, parsed, resolver)
         owners = Owners(own, roots, _FILE)
         said = [server.judged() for server in servers]
+        shows = [each.shows_paths for each in checkers]
+        text = hinted(own, owners, [*zip(servers, shows, strict=True)])
+        if text.insertions:
+            said = [
+                [*each, *map(text.original, server.judge(_FILE, "python", str(text)))]
+                for server, each in zip(servers, said, strict=True)
+            ]
         claimed = [
-            [*checker.claims(each, own.parsed.tree)]
+            _once(checker.claims(each, own.parsed.tree))
             for checker, each in zip(checkers, said, strict=True)
         ]
         agreed = _agreed(claimed)
         for checker, server, each, claims in zip(checkers, servers, said, claimed, strict=True):
-            judging = _Judge(own, owners, Doubts(own, each), agreed, checker)
+            judging = _Judge(own, owners, text, Doubts(own, each), agreed, checker)
             judged = _joined(judged, judging.findings(server, claims))
     return replace(own.verdict, findings=_joined(own.verdict.findings, judged))
 
@@ -170,6 +181,14 @@ def _state(scans: Sequence[Scan], roots: Mapping[Path, Boundary]) -> tuple[str, 
     return hashlib.sha256(state.encode()).hexdigest(), version
 
 
+def _once(claims: Iterator[Claim]) -> list[Claim]:
+    """Return claims, of several of one kind on one place the first."""
+    first: dict[tuple[type[Claim], ast.AST], Claim] = {}
+    for each in claims:
+        first.setdefault((type(each), each.node), each)
+    return [*first.values()]
+
+
 def _agreed(claimed: Sequence[Sequence[Claim]]) -> frozenset[ast.AST]:
     """Return the members and imports that several type checkers claim to be absent."""
     absent = (
@@ -186,6 +205,7 @@ class _Judge:
     Args:
         own: what our reader knows of the code.
         owners: the classes of its expressions.
+        text: that the type checker judges.
         doubts: where the type checker takes a value for another one.
         agreed: members and imports that several type checkers claim to be absent.
         checker: the type checker.
@@ -195,6 +215,7 @@ class _Judge:
         self,
         own: Checked,
         owners: Owners,
+        text: Edited,
         doubts: Doubts,
         agreed: frozenset[ast.AST],
         checker: _Checker,
@@ -203,6 +224,7 @@ class _Judge:
         self._agreed = agreed
         self._own = own
         self._owners = owners
+        self._text = text
         self._doubts = doubts
         self._names = own.names
 
@@ -210,13 +232,15 @@ class _Judge:
         """Return the findings that claims make."""
         claimed = [each for each in claimed if not self._doubts.is_guarded(each)]
         signatures = {
-            id(each): server.signatures(each.said.line, each.said.start)
+            id(each): server.signatures(*self._text.place(each.said.line, each.said.start))
             for each in claimed
             if isinstance(each, ArgumentClaim) and (each.keyword or each.overloaded)
         }
         receivers = [(each, node, title) for each in claimed for node, title in _receiver(each)]
         asked = [(node, title) for _, node, title in receivers]
-        kinds = self._owners.find(server, asked, shows_paths=self._checker.shows_paths)
+        kinds = self._owners.find(
+            server, asked, within=self._text, shows_paths=self._checker.shows_paths
+        )
         owners = {id(each): found for (each, _, _), found in zip(receivers, kinds, strict=True)}
         found: list[Finding] = []
         for each in claimed:
@@ -268,6 +292,10 @@ class _Judge:
         if not kind.certainly_lacks(name) or self._is_building(kind):
             return None
         if is_told(kind, name) or is_filled(kind, name):
+            return None
+        # What a class attribute is made of is not what it is for instances.
+        getter = kind.package.symbol(f"{kind.path}.__get__")
+        if getter is not None and getter.kind == "method":
             return None
         if claim.title and (stands_for_others(kind) or subclass_may_have(kind, name)):
             return None
@@ -384,7 +412,8 @@ class _Judge:
             is_certain = classes.openness(kind, name) <= Openness.FEW and (is_typed or not is_set)
         if not is_certain or name.startswith("_") or _MIXED in title.lower():
             return None
-        if self._is_in_text(name) or self._is_building(kind) or name in classes.member_names(kind):
+        # Python's own classes may have what their stubs leave out.
+        if self._is_in_text(name) or self._is_building(kind) or classes.has_member(kind, name):
             return None
         near = self._names.suggest_own(title, name, lambda: classes.member_names(kind))
         if kind.is_receiver and (classes.has_subclasses(kind) or not bases):
@@ -608,6 +637,9 @@ class _Judge:
         kinds = (each.kind for each in owners if isinstance(each.kind, PackageType))
         if name and any(subclass_may_take(each, name, keyword) for each in kinds):
             return True
+        # Behind overloads of the code there is a function that may take more.
+        if isinstance(node.func, ast.Name) and self._takes_behind_overloads(node.func, keyword):
+            return True
         # What a method gets of a base may call any other method of the code's class.
         is_receiver = isinstance(node.func, ast.Attribute) and self._is_receiver(node.func.value)
         if package is not None and not is_receiver:
@@ -615,6 +647,18 @@ class _Judge:
         methods = (each for each in self._own.scopes if isinstance(each, Function))
         same = (parameters(each.args) for each in methods if is_receiver or each.name == name)
         return any(each.name == keyword for one in same for each in one)
+
+    def _takes_behind_overloads(self, node: ast.Name, keyword: str) -> bool:
+        """Return whether one of several functions of a name in the code has a keyword."""
+        scope = self._own.scopes.get(node)
+        found = scope.find(node.id) if scope is not None else None
+        functions = [
+            each.node
+            for each in (found[1] if found is not None else ())
+            if isinstance(each, Defined) and isinstance(each.node, Function)
+        ]
+        taken = (each.name for one in functions for each in parameters(one.args))
+        return len(functions) > 1 and keyword in taken
 
     def _is_receiver(self, node: ast.expr) -> bool:
         """Return whether an expression is what a method gets first."""
@@ -637,7 +681,9 @@ class _Judge:
             # A function of the code is; what a class of it inherits may be another one.
             scope = self._own.scopes.get(node)
             found = scope.find(node.func.id) if scope and isinstance(node.func, ast.Name) else None
-            return found is not None and all(isinstance(each, Defined) for each in found[1])
+            return found is not None and all(
+                isinstance(each, Defined) and not each.node.decorator_list for each in found[1]
+            )
         if package.name == "python":
             return True
         return any(self._owners.is_typed(each) for each in package.surface.modules()[:1])
@@ -691,6 +737,8 @@ class _Judge:
             return None  # A dictionary takes any key.
         # One checker alone may know types that others wrote for the package.
         is_agreed = claim.node in self._agreed
+        if any(map(_may_stand_for(claim.text), claim.choices)):
+            return None
         near = nearest(claim.text, claim.choices, shaped=False, filled=is_agreed)
         if not (near or is_agreed or self._checker.engine is TY):
             return None
@@ -742,6 +790,20 @@ class _Judge:
             version=package.version if package is not None else "",
             engine=self._checker.engine.name,
         )
+
+
+def _may_stand_for(text: str) -> Callable[[str], bool]:
+    """Return what tells whether a text may be a short form of a choice, or another version of it.
+
+    Types tell the whole words of which a function mostly takes the first letters, too.
+    """
+    plain = re.sub(r"\W|_", "", text).lower()
+
+    def may(choice: str) -> bool:
+        known = re.sub(r"\W|_", "", choice).lower()
+        return known == plain or (len(plain) <= _LONGEST_SHORT_FORM and known.startswith(plain))
+
+    return may
 
 
 def _keyword_of_overloads(claim: ArgumentClaim, names: Sequence[str]) -> str:

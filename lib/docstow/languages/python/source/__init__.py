@@ -92,6 +92,7 @@ def read_module(
     """
     text = _decode(body)
     tree = _parse(text, name)
+    _name_makers(tree)
     if version is not None:
         _decide_branches(tree, version)
     dynamics = find_dynamics(tree, text)
@@ -401,12 +402,23 @@ class _BodyReader:
         for name in bound:
             made = self._attribute(name, node, conditional=conditional)
             if fields is not None and len(bound) == 1:
-                names = {each: (_field(each, node.lineno),) for each in fields}
-                body = ClassBody(("tuple",), "", keywords=False, names=names)
-                made = replace(made, kind="class", signature=f"class {name}(tuple)", body=body)
+                made = self._named_tuple(made, fields)
             self._bind(made)
         if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and self.owner:
             self._field(node.target.id, node)
+
+    def _named_tuple(self, made: Definition, fields: Sequence[str]) -> Definition:
+        """Return a class with some fields; of one name each system may have another one."""
+        own = {each: (_field(each, made.line),) for each in fields}
+        others = (each.body.names for each in self.names.get(made.name, ()) if each.body)
+        names = {name: bound for each in (*others, own) for name, bound in each.items()}
+        if made.name in self.names:
+            self.names[made.name] = [
+                replace(each, body=replace(each.body, names=names)) if each.body else each
+                for each in self.names[made.name]
+            ]
+        body = ClassBody(("tuple",), "", keywords=False, names=names)
+        return replace(made, kind="class", signature=f"class {made.name}(tuple)", body=body)
 
     def _document(self, target: ast.expr, value: ast.expr | None) -> None:
         """Take ``name.__doc__ = …`` and ``__doc__ = …``, and keep the text of ``name = "…"``."""
@@ -550,6 +562,20 @@ def _base_names(node: ast.expr) -> list[str]:
         case ast.Subscript(value=value):
             return [dotted(value)]
     return [dotted(node)]
+
+
+def _name_makers(tree: ast.Module) -> None:
+    """Give ``from collections import namedtuple as nt`` its own name where it is called."""
+    aliases = {
+        alias.asname
+        for each in tree.body
+        if isinstance(each, ast.ImportFrom) and each.module == "collections"
+        for alias in each.names
+        if alias.name == "namedtuple"
+    } - {None, "namedtuple"}
+    for each in ast.walk(tree) if aliases else ():
+        if isinstance(each, ast.Call) and dotted(each.func) in aliases:
+            each.func = ast.copy_location(ast.Name("namedtuple", ast.Load()), each.func)
 
 
 def _decide_branches(tree: ast.Module, version: Version) -> None:

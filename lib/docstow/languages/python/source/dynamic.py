@@ -11,7 +11,13 @@ from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from docstow.languages.python.source.syntax import Function, dotted, positional, string_value
+from docstow.languages.python.source.syntax import (
+    Function,
+    callee,
+    dotted,
+    positional,
+    string_value,
+)
 
 # Each begins with plain letters, which is ten times as fast as one expression for all.
 _MENTIONS = tuple(
@@ -41,6 +47,8 @@ SET_ON_SELF = "attributes of instances are set by name"
 #: Functions that read what they are given first.
 _LOOKING = {"getmembers", "dir", "getattr", "hasattr"}
 _SELF = {"self", "cls"}
+#: Functions that find the module that calls them.
+_OWN_MODULE = {"find_current_module"}
 #: Methods whose attributes are set by a statement elsewhere, or were there before.
 _RESTORING = {"__setstate__", "__setattr__", "__delattr__"}
 
@@ -356,7 +364,9 @@ class _Walker(ast.NodeVisitor):
 
 
 def _passes_module_name(node: ast.Call, name: str) -> bool:
-    """Return whether a module passes its own name to a function that may replace it."""
+    """Return whether a module passes itself, or its name, to a function that may change it."""
+    if any(dotted(callee(each)).rpartition(".")[2] in _OWN_MODULE for each in node.args):
+        return True
     given = any(dotted(each) == "__name__" for each in node.args)
     return given and not re.search(r"log|version|attach|getattr|Tester", name, re.IGNORECASE)
 

@@ -1,0 +1,231 @@
+"""What the calls of a piece of code give to its own functions.
+
+From these follows what a parameter without an annotation is. A parameter is left out if one of its
+values may be unseen: its function is passed on, decorated, or called with unpacked arguments.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from docstow.languages.python.check.parse import (
+    Assigned,
+    Defined,
+    Import,
+    PlainParameter,
+    Receiver,
+    Scope,
+    scope_nodes,
+)
+from docstow.languages.python.source.syntax import Function, decorator_name, positional
+
+#: Decorators that hand on what a function is called with.
+_TRANSPARENT = frozenset(
+    {"staticmethod", "classmethod", "contextmanager", "asynccontextmanager", "cache", "lru_cache"}
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """A parameter without an annotation, with all that the code gives to it but None.
+
+    Attributes:
+        parameter: it.
+        values: each with its scope.
+        by_name: these are not given to it, whose function is not called, but to others of its name.
+    """
+
+    parameter: ast.arg
+    values: tuple[tuple[ast.expr, Scope], ...]
+    by_name: bool = False
+
+
+@dataclass(slots=True)
+class _Uses:
+    """The uses of one function: calls with their scopes, and whether it is used otherwise."""
+
+    calls: list[tuple[ast.Call, Scope]] = field(default_factory=list)
+    is_passed_on: bool = False
+
+
+def given_parameters(scopes: Mapping[ast.AST, Scope]) -> dict[tuple[ast.AST, str], Given]:
+    """Return the parameters of whose values all are seen, by their functions and names.
+
+    Args:
+        scopes: of the code.
+    """
+    functions = {
+        node: inner
+        for node, inner in scopes.items()
+        if isinstance(node, Function) and any(_plain_parameters(node, inner))
+    }
+    if not functions:
+        return {}
+    uses = _uses(scopes, functions)
+    found: dict[tuple[ast.AST, str], Given] = {}
+    uncalled: list[tuple[Function, ast.arg]] = []
+    for node, inner in functions.items():
+        used = uses.get(node, _Uses())
+        for parameter in _plain_parameters(node, inner):
+            if not used.calls:
+                uncalled.append((node, parameter))
+            elif not used.is_passed_on and (values := _values(node, inner, parameter, used.calls)):
+                found[node, parameter.arg] = Given(parameter, tuple(values))
+    top = next(each for each in scopes.values() if each.parent is None)
+    same = _by_name(found, top)
+    return found | {
+        (node, each.arg): Given(each, tuple(same[each.arg]), by_name=True)
+        for node, each in uncalled
+        if each.arg in same
+    }
+
+
+def _by_name(
+    found: Mapping[tuple[ast.AST, str], Given], top: Scope
+) -> dict[str, list[tuple[ast.expr, Scope]]]:
+    """Return what parameters and global variables of a name are given."""
+    same: dict[str, list[tuple[ast.expr, Scope]]] = {}
+    for (_, name), each in found.items():
+        same.setdefault(name, []).extend(each.values)
+    for name, bindings in top.bindings.items():
+        assigned = [each for each in bindings if isinstance(each, Assigned)]
+        if assigned and len(assigned) == len(bindings):
+            plain = [(each.expression, top) for each in assigned if not each.entered]
+            same.setdefault(name, []).extend(plain)
+    return {name: values for name, values in same.items() if values}
+
+
+def _plain_parameters(node: Function, inner: Scope) -> Iterator[ast.arg]:
+    """Yield the parameters without an annotation that nothing else is bound to."""
+    if {decorator_name(each) for each in node.decorator_list} - _TRANSPARENT:
+        return
+    for each in (*positional(node), *node.args.kwonlyargs):
+        if inner.bindings.get(each.arg) == [PlainParameter(each.arg, node)]:
+            yield each
+
+
+@dataclass(slots=True)
+class _Seen:
+    """What stands in the code: names that are read, calls by what they call, and harmless names."""
+
+    read: list[tuple[ast.Name | ast.Attribute, Scope]] = field(default_factory=list)
+    called: dict[int, ast.Call] = field(default_factory=dict)
+    harmless: set[int] = field(default_factory=set)
+    derived: set[str] = field(default_factory=set)
+
+    def add(self, node: ast.AST, scope: Scope) -> None:
+        self.harmless.update(map(id, _harmless(node)))
+        if isinstance(node, ast.Call):
+            self.called[id(node.func)] = node
+        elif isinstance(node, ast.ClassDef):
+            self.derived.update(each.id for each in node.bases if isinstance(each, ast.Name))
+        elif isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, ast.Load):
+            self.read.append((node, scope))
+
+
+def _uses(
+    scopes: Mapping[ast.AST, Scope], functions: Mapping[Function, Scope]
+) -> dict[Function, _Uses]:
+    """Return how functions are used: by their names, methods by the name alone."""
+    found: dict[Function, _Uses] = {}
+    methods: dict[str, list[Function]] = {}
+    for node, inner in functions.items():
+        if inner.parent is not None and isinstance(inner.parent.node, ast.ClassDef):
+            methods.setdefault(node.name, []).append(node)
+    seen = _Seen()
+    for scope in scopes.values():
+        for each in scope_nodes(scope.node):
+            seen.add(each, scope)
+    for name, scope in seen.read:
+        target = _target(name, scope, methods)
+        if target is None:
+            continue
+        use, call = found.setdefault(target, _Uses()), seen.called.get(id(name))
+        if call is not None:
+            use.calls.append((call, scope))
+        # A class with subclasses is made by these, too.
+        is_base = isinstance(name, ast.Name) and name.id in seen.derived
+        if is_base or (call is None and id(name) not in seen.harmless):
+            use.is_passed_on = True
+    return found
+
+
+def _target(
+    node: ast.Name | ast.Attribute, scope: Scope, methods: Mapping[str, list[Function]]
+) -> Function | None:
+    """Return the function that a name stands for; of several methods of a name none is meant."""
+    if isinstance(node, ast.Name):
+        return _named(node, scope)
+    named = methods.get(node.attr, []) if node.attr != "__init__" else []
+    return named[0] if len(named) == 1 and not _is_imported(node, scope) else None
+
+
+def _is_imported(node: ast.expr, scope: Scope) -> bool:
+    """Return whether a member is one of what is imported."""
+    while isinstance(node, ast.Attribute):
+        node = node.value
+    bound = scope.find(node.id) if isinstance(node, ast.Name) else None
+    return bound is not None and any(isinstance(e, Import) or e is None for e in bound[1])
+
+
+def _harmless(node: ast.AST) -> Iterator[ast.AST]:
+    """Yield the names below a node that are neither called nor passed on there."""
+    match node:
+        case ast.Attribute(value=value):
+            yield value
+        case ast.Call(func=ast.Name(id="isinstance" | "issubclass"), args=[_, kinds]):
+            yield from ast.walk(kinds)
+        case ast.FunctionDef() | ast.AsyncFunctionDef():
+            every = [*positional(node), *node.args.kwonlyargs]
+            for each in (node.returns, *(each.annotation for each in every)):
+                yield from ast.walk(each) if each is not None else ()
+        case ast.AnnAssign(annotation=annotation):
+            yield from ast.walk(annotation)
+        case ast.ExceptHandler(type=ast.expr() as kind):
+            yield from ast.walk(kind)
+
+
+def _named(node: ast.Name, scope: Scope) -> Function | None:
+    """Return the function of a name, or the constructor of a class of one."""
+    bound = scope.find(node.id)
+    match bound[1] if bound is not None else []:
+        case [Defined(node=ast.ClassDef(decorator_list=[], body=body))]:
+            makers = [e for e in body if isinstance(e, Function) and e.name == "__init__"]
+            return makers[0] if len(makers) == 1 else None
+        case [Defined(node=ast.FunctionDef() | ast.AsyncFunctionDef() as function)]:
+            return function
+    return None
+
+
+def _values(
+    node: Function, inner: Scope, parameter: ast.arg, calls: list[tuple[ast.Call, Scope]]
+) -> list[tuple[ast.expr, Scope]]:
+    """Return what calls give to a parameter, and its default; nothing where one is not seen."""
+    names = [each.arg for each in positional(node)]
+    index = names.index(parameter.arg) if parameter.arg in names else None
+    first = inner.bindings.get(names[0]) if names else None
+    if index is not None and first and isinstance(first[0], Receiver):
+        index -= 1
+    values = [(each, inner.parent or inner) for each in _default(node, parameter)]
+    for call, scope in calls:
+        is_open = any(isinstance(each, ast.Starred) for each in call.args)
+        if is_open or any(each.arg is None for each in call.keywords):
+            return []
+        named = [each.value for each in call.keywords if each.arg == parameter.arg]
+        if not named and index is not None and index < len(call.args):
+            named = [call.args[index]]
+        values += [(each, scope) for each in named]
+    return [e for e in values if not (isinstance(e[0], ast.Constant) and e[0].value is None)]
+
+
+def _default(node: Function, parameter: ast.arg) -> list[ast.expr]:
+    plain, given = positional(node), node.args.defaults
+    pairs = [*zip(plain[len(plain) - len(given) :], given, strict=True)]
+    pairs += [
+        (each, value)
+        for each, value in zip(node.args.kwonlyargs, node.args.kw_defaults, strict=True)
+        if value is not None
+    ]
+    return [value for each, value in pairs if each is parameter]

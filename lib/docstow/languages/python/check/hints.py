@@ -1,0 +1,141 @@
+"""Annotations that code leaves out, written for type checkers: what its own calls give parameters.
+
+Type checkers take a parameter without an annotation for anything. They tell themselves what is
+given to it where the code calls its function; a text with these annotations they judge once more.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping, Sequence
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from docstow.languages.python.check.annotations import LocalType, PackageType
+from docstow.languages.python.check.call_sites import Given
+from docstow.languages.python.check.edited import Edited, Insertion
+from docstow.languages.python.check.parse import PlainParameter
+from docstow.languages.python.surface import STANDARD
+
+if TYPE_CHECKING:
+    from docstow.languages.python.check import Checked
+    from docstow.languages.python.check.owners import Owner, Owners
+    from docstow.languages.shared.language_server import LanguageServer
+
+#: Functions that pass on what is given to them, one to another.
+_DEEPEST = 3
+#: Classes that one parameter may be of.
+_MOST_CLASSES = 4
+#: Parameters that are looked at.
+_MOST_PARAMETERS = 40
+
+
+def hinted(own: Checked, owners: Owners, servers: Sequence[tuple[LanguageServer, bool]]) -> Edited:
+    """Return the code with annotations for those of its parameters that its calls tell of.
+
+    Args:
+        own: what our reader knows of the code.
+        owners: the classes of its expressions.
+        servers: type checkers, and whether each shows the paths of classes.
+    """
+    text, known = own.parsed.text, own.values.given
+    waiting = {key: each for key, each in known.items() if _may_tell(each, own)}
+    waiting = dict(islice(waiting.items(), _MOST_PARAMETERS))
+    edited, modules, insertions = Edited(text), _Modules(), list[Insertion]()
+    told: set[tuple[ast.AST, str]] = set()
+    for _ in range(_DEEPEST):
+        ready = {key: each for key, each in waiting.items() if _parameters(each) <= told}
+        kinds = _kinds([*ready.values()], owners, servers, edited)
+        for key, each in ready.items():
+            found = [kinds.get(value, ()) for value, _ in each.values]
+            title = modules.union(found) if all(found) else ""
+            if title and not (each.by_name and _is_common(found)):
+                line, column = each.parameter.end_lineno or 0, each.parameter.end_col_offset or 0
+                insertions.append(Insertion(line - 1, column, (0,), f': "{title}"'))
+                told.add(key)
+        if told.isdisjoint(ready):
+            break
+        waiting = {key: each for key, each in waiting.items() if key not in told}
+        edited = Edited(text, insertions, modules.imports())
+    return edited
+
+
+def _is_common(owners: Sequence[Sequence[Owner]]) -> bool:
+    """Return whether values may be of several classes, or of the code's or Python's own."""
+    kinds = {each.kind for one in owners for each in one}
+    return len(kinds) != 1 or not all(
+        isinstance(each, PackageType) and each.package.name != STANDARD for each in kinds
+    )
+
+
+def _parameters(given: Given) -> set[tuple[ast.AST, str]]:
+    """Return the parameters that are given on as they are.
+
+    What a type checker says of one without an annotation is what a condition around makes of it.
+    """
+    return {
+        (each.function, each.name)
+        for value, scope in given.values
+        if isinstance(value, ast.Name) and (found := scope.find(value.id)) is not None
+        for each in found[1]
+        if isinstance(each, PlainParameter)
+    }
+
+
+def _may_tell(given: Given, own: Checked) -> bool:
+    """Return whether values may be instances: the code tests no kind of it, and gives no class."""
+    if given.parameter.arg in own.narrowed:
+        return False
+    for value, scope in given.values:
+        path = own.values.import_path(value, scope)
+        kind = own.values.type_of(value, scope)
+        if path is not None or (kind is not None and kind.is_class):
+            return False
+    return True
+
+
+def _kinds(
+    waiting: Sequence[Given],
+    owners: Owners,
+    servers: Sequence[tuple[LanguageServer, bool]],
+    edited: Edited,
+) -> Mapping[ast.expr, Sequence[Owner]]:
+    """Return the classes of the values that are given; of several type checkers the first says."""
+    found: dict[ast.expr, Sequence[Owner]] = {}
+    for server, shows_paths in servers:
+        values = [v for each in waiting for v, _ in each.values if v not in found]
+        asked = [(each, "") for each in dict.fromkeys(values)]
+        said = owners.find(server, asked, within=edited, shows_paths=shows_paths)
+        found |= {each: kinds for (each, _), kinds in zip(asked, said, strict=True) if kinds}
+    return found
+
+
+class _Modules:
+    """The modules of classes, imported under names that the code has not."""
+
+    def __init__(self) -> None:
+        self._names: dict[str, str] = {}
+
+    def imports(self) -> list[str]:
+        """Return the lines that import them."""
+        return [f"import {path} as {name}" for path, name in self._names.items()]
+
+    def union(self, owners: Sequence[Sequence[Owner]]) -> str:
+        """Return the annotation of what may be of some classes; empty where one has no name."""
+        kinds = dict.fromkeys(each.kind for one in owners for each in one)
+        titles = dict.fromkeys(map(self._title, kinds))
+        return " | ".join(titles) if "" not in titles and len(titles) <= _MOST_CLASSES else ""
+
+    def _title(self, kind: PackageType | LocalType) -> str:
+        if isinstance(kind, LocalType):
+            is_global = isinstance(kind.scope.node, ast.Module) or kind.scope.node is kind.node
+            return kind.node.name if is_global else ""
+        known = set(kind.package.surface.modules())
+        parts = kind.path.split(".")
+        ends = (end for end in range(len(parts) - 1, 0, -1) if ".".join(parts[:end]) in known)
+        end = next(ends, 0)
+        if not end:
+            return ""
+        module = ".".join(parts[:end])
+        name = self._names.setdefault(module, f"docstow_module_{len(self._names)}")
+        return ".".join([name, *parts[end:]])

@@ -6,6 +6,7 @@ import base64
 import contextlib
 import dataclasses
 import hashlib
+import json
 import os
 import signal
 from collections.abc import Callable, Iterator, Mapping
@@ -606,6 +607,59 @@ class BaseModel(metaclass=ModelMetaclass):
             return self.__pydantic_extra__[item]
 """,
     },
+    "boto3": {
+        "boto3/__init__.py": """
+from boto3.session import Session
+def client(*args, **kwargs):
+    return Session().client(*args, **kwargs)
+def resource(*args, **kwargs):
+    return Session().resource(*args, **kwargs)
+""",
+        "boto3/session.py": """
+class Session:
+    def client(self, service_name, region_name=None): ...
+    def resource(self, service_name, region_name=None): ...
+""",
+        "boto3/data/quay/2020-01-01/resources-1.json": json.dumps(
+            {
+                "service": {
+                    "has": {"Berth": {"resource": {"type": "Berth"}}},
+                    "hasMany": {"Berths": {"resource": {"type": "Berth"}}},
+                },
+                "resources": {
+                    "Berth": {
+                        "identifiers": [{"name": "Name"}],
+                        "actions": {"Clear": {"request": {"operation": "ClearBerth"}}},
+                        "batchActions": {"Clear": {"request": {"operation": "ClearBerth"}}},
+                    }
+                },
+            }
+        ),
+    },
+    "botocore": {
+        "botocore/__init__.py": "",
+        "botocore/paginate.py": "class Paginator:\n    def paginate(self, **kwargs): ...\n",
+        "botocore/waiter.py": "class Waiter:\n    def wait(self, **kwargs): ...\n",
+        "botocore/data/quay/2020-01-01/service-2.json": json.dumps(
+            {
+                "operations": {
+                    "ListBerthsV2": {},
+                    "ClearBerth": {"input": {"shape": "Clear"}},
+                    "GetBerthARNs": {"input": {"shape": "Get"}},
+                },
+                "shapes": {
+                    "Clear": {
+                        "type": "structure",
+                        "required": ["Berth"],
+                        "members": {"Berth": {"shape": "Text"}, "Force": {"shape": "Flag"}},
+                    },
+                    "Get": {"type": "structure", "members": {"from": {"shape": "Text"}}},
+                    "Text": {"type": "string"},
+                    "Flag": {"type": "boolean"},
+                },
+            }
+        ),
+    },
     "reef": {
         "reef/__init__.py": """
 class Query:
@@ -816,6 +870,47 @@ def test_a_module_that_a_package_has_not_is_found_where_all_checkers_say_so(
     (found,) = verify(code)["results"]
     assert found["name"].removesuffix(".Pier") == "harbour.quay"
     assert found["package"] == "harbour"
+
+
+@pytest.mark.parametrize(
+    ("code", "name", "first"),
+    [
+        ("client('quay').clear_berths(Berth='a')", "Client.clear_berths", "clear_berth"),
+        ("client('quay').clear_berth(berth='a')", "clear_berth(berth=)", "Berth"),
+        ("client('quay').get_signed_url('a')", "Client.get_signed_url", None),
+        ("client('quay').get_paginator('a').pages()", "Paginator.pages", "paginate"),
+        ("Session().client('quay').berths()", "Client.berths", None),
+        ("resource('quay').Berth('a').clean()", "Berth.clean", "clear"),
+        ("for b in boto3.resource('quay').berths.all():\n    b.clean()", "Berth.clean", "clear"),
+        ("resource('quay').berths.where()", "BerthCollection.where", None),
+    ],
+)
+def test_clients_of_services_are_what_their_descriptions_say(
+    verify: Verify, code: str, name: str, first: str | None
+) -> None:
+    line = code if code.startswith("for ") else f"boto3.{code}"
+    (found,) = verify(f"import boto3\n{line}")["results"]
+    assert found["name"].endswith(name)
+    assert found["package"] in {"boto3", "botocore"}
+    assert first is None or found["suggestions"][0].endswith(first)
+
+
+def test_what_services_have_is_no_finding(verify: Verify) -> None:
+    code = """import boto3
+quay = boto3.client("quay", region_name="eu")
+quay.list_berths_v2()
+quay.clear_berth(Berth="a", Force=True)
+quay.get_berth_arns(**{"from": "a"})
+quay.get_waiter("open").wait(Berth="a")
+quay.exceptions.BerthTaken
+berth = boto3.resource("quay").Berth("a")
+print(berth.name, berth.length)
+berth.clear()
+boto3.resource("quay").berths.filter(Name="a").clear()
+boto3.client("absent").anything()
+boto3.client(name()).anything()
+"""
+    assert verify(code)["results"] == []
 
 
 @pytest.mark.parametrize("code", GIVEN.values(), ids=GIVEN)

@@ -10,13 +10,15 @@ import re
 import threading
 import zlib
 from collections import OrderedDict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Literal
 
 from docstow.core.errors import DocstowError
+from docstow.languages.python.service_clients import DESCRIPTIONS, service_source
 from docstow.languages.python.source import read_module
 from docstow.languages.python.source.facts import ModuleFacts
 from docstow.languages.shared.boundary import Boundary
@@ -32,6 +34,8 @@ _NATIVE_SUFFIXES = (".so", ".pyd", ".dll", ".dylib")
 _COMPRESSED = re.compile(rb"x[\x9c\xda]")
 _SHORTEST_TEXTS = 64
 _LONGEST_TEXTS = 16 * 1024 * 1024
+#: What is in modules that are made by Cython, by Rust and by mypyc, which keep names otherwise.
+_OTHER_THAN_C = (b"__pyx_", b"pyo3", b"rustc", b"CPyStatic")
 _STUBS = "-stubs"
 
 
@@ -41,12 +45,13 @@ class Layer:
 
     Attributes:
         path: absolute.
-        role: its source, a stub that comes with it, or a stub of another distribution.
+        role: its source, a stub that comes with it, a stub of another distribution, or a
+            description of which its package makes classes.
         package: whether it is an ``__init__``.
     """
 
     path: Path
-    role: Literal["source", "stub", "foreign stub"]
+    role: Literal["source", "stub", "foreign stub", "description"]
     package: bool
 
 
@@ -138,7 +143,12 @@ class PythonFiles:
         return self._modules[name]
 
     def children(self, name: str) -> list[str]:
-        """Return the last names of the modules directly below a package, sorted."""
+        """Return the last names of the modules directly below a package, sorted.
+
+        Descriptions are not listed: they are hundreds, of which code names one or two.
+        """
+        if name in DESCRIPTIONS:
+            return []
         module = self.module(name)
         found = set()
         for folder in (module.folder if module else None, self._stubs(name)):
@@ -146,6 +156,7 @@ class PythonFiles:
                 stem = entry if is_folder else _stem(entry)
                 if stem.isidentifier() and stem != "__init__" and stem != "__pycache__":
                     found.add(stem)
+        found -= {each for each in found if f"{name}.{each}" in DESCRIPTIONS}
         return sorted(each for each in found if self.module(f"{name}.{each}"))
 
     def facts(self, module: str, layer: Layer) -> ModuleFacts | None:
@@ -158,7 +169,7 @@ class PythonFiles:
             return known[0]
         facts = None
         with suppress(DocstowError):
-            body = self._boundary.read(layer.path, most=_LARGEST_FILE)
+            body = self._source(layer)
             facts = read_module(body, module, package=layer.package, version=self._version)
         _cache.put(key, stamp, facts)
         return facts
@@ -170,8 +181,19 @@ class PythonFiles:
             DocstowError: it cannot be read.
         """
         self.stamps.note(layer.path)
-        body = self._boundary.read(layer.path, most=_LARGEST_FILE)
+        body = self._source(layer)
         return body.decode("utf-8", "replace").replace("\r\n", "\n").replace("\r", "\n")
+
+    def _source(self, layer: Layer) -> bytes:
+        """Return the source of a file, or what is made of it while its package runs.
+
+        Raises:
+            DocstowError: it cannot be read.
+        """
+        if layer.role != "description":
+            return self._boundary.read(layer.path, most=_LARGEST_FILE)
+        body = self._boundary.read(layer.path, most=_LARGEST_FILE, text=False)
+        return service_source(body, layer.path.parent.parent.name)
 
     def readable(self, module: ModuleFiles) -> Iterator[tuple[Layer, ModuleFacts]]:
         """Yield the files of a module that can be read, stubs first, with what they bind."""
@@ -182,8 +204,8 @@ class PythonFiles:
     def binary_has(self, module: ModuleFiles, name: str) -> bool | None:
         """Return whether the file of a compiled module has a name somewhere; None where unknown.
 
-        What it gives to its module and classes is written there as it is, or in the texts that
-        Cython keeps compressed.
+        What it gives to its module and classes is written there as it is, in C with a zero byte
+        behind it, or in the texts that Cython keeps compressed.
         """
         if module.binary is None:
             return False
@@ -194,6 +216,8 @@ class PythonFiles:
             with suppress(DocstowError):
                 body = self._boundary.read(module.binary, most=_LARGEST_BINARY, text=False)
                 wanted = name.encode()
+                is_c = not any(maker in body for maker in _OTHER_THAN_C)
+                wanted += b"\0" if is_c else b""
                 self._searched[key] = wanted in body or self._texts_have(
                     module.binary, body, wanted
                 )
@@ -224,8 +248,24 @@ class PythonFiles:
         if foreign is not None:
             stem = last if above else f"{last}{_STUBS}"
             layers = [*self._find_in(foreign, stem, "foreign stub")[0], *layers]
+        if folder is not None and above in DESCRIPTIONS:
+            layers += self._description(folder, DESCRIPTIONS[above])
         is_there = layers or binary or (folder is not None and self._has_modules(folder))
+        is_there = is_there or (folder is not None and name in DESCRIPTIONS)
         return ModuleFiles(name, tuple(layers), folder, binary) if is_there else None
+
+    def _description(self, folder: Path, files: Sequence[str]) -> list[Layer]:
+        """Return the newest description of a service, if its folder has one."""
+        dated = sorted(
+            (each for each, inside in self._list(folder).items() if inside), reverse=True
+        )
+        found = (
+            Layer(folder / date / name, "description", package=False)
+            for date in dated
+            for name in files
+            if name in self._list(folder / date)
+        )
+        return [*islice(found, 1)]
 
     def _stubs(self, name: str) -> Path | None:
         first, _, rest = name.partition(".")

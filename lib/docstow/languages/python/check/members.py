@@ -18,8 +18,10 @@ from docstow.languages.python.check.annotations import (
 )
 from docstow.languages.python.check.bodies import Bodies
 from docstow.languages.python.check.documented import documented_return
+from docstow.languages.python.check.fitting import CallUse
 from docstow.languages.python.check.overloads import agree, matching_overloads, may_take_key
 from docstow.languages.python.check.passed import NOTHING_PASSED, Passed, call_shape
+from docstow.languages.python.service_clients import MAKERS
 from docstow.languages.python.source.functions import (
     makes_own_instance,
 )
@@ -29,6 +31,7 @@ from docstow.languages.python.source.syntax import (
     decorator_name,
     function_headers,
     positional,
+    string_value,
 )
 from docstow.languages.python.surface import STANDARD, PythonSurface
 from docstow.languages.shared.lookup import Installed
@@ -412,8 +415,10 @@ class Members:
         fit = matching_overloads(written, passed.shape, receives=receives, unbound=unbound)
         context = self._member_context(symbol, package, receiver)
         if len(written) == 1 and written[0].returns is None:
-            returned = self._untold(symbol, package) or self._bodies.returned(
-                symbol, package, receiver
+            returned: ValueType | None = (
+                self._made(symbol, passed)
+                or self._untold(symbol, package)
+                or self._bodies.returned(symbol, package, receiver)
             )
             if returned is None and (said := documented_return(symbol.docstring)):
                 returned = without_none(self.annotations.read(try_parse_expression(said), context))
@@ -424,6 +429,16 @@ class Members:
             if not unbound and agree(fit, passed.shape, receives=receives):
                 fit = fit[:1]
         return without_none(join(self._result(each, context, passed) for each in headers or fit))
+
+    def _made(self, symbol: Symbol, passed: Passed) -> PackageType | None:
+        """Return the client of the service that a call names."""
+        path = MAKERS.get(symbol.target or symbol.path)
+        call = passed.shape.use.node if isinstance(passed.shape.use, CallUse) else None
+        service = string_value(call.args[0]) if path and call is not None and call.args else ""
+        if path is None or not service:
+            return None
+        package = self.annotations.names.resolver.package_for(path.format(service))
+        return self._instance(path.format(service), package) if package is not None else None
 
     def _untold(self, symbol: Symbol, package: Installed) -> PackageType | None:
         """Return what is known of an attribute or method of which its package tells no type."""

@@ -175,7 +175,7 @@ PACKAGES: Mapping[str, Mapping[str, str]] = {
     "harbour": {
         "harbour/py.typed": "",
         "harbour/__init__.py": """
-from typing import Callable, Generic, Literal, TypedDict, TypeVar, overload
+from typing import Callable, Generic, Literal, TypedDict, TypeVar, Unpack, overload
 
 T = TypeVar("T")
 
@@ -216,6 +216,12 @@ def call(name, *, port=0): ...
 
 def built(flag):
     return (lambda: Barrel())()
+
+class Rigging(TypedDict, total=False):
+    sails: int
+    colour: str
+
+def rig(ship: Ship, **how: Unpack[Rigging]) -> None: ...
 
 def visit(work: Callable[[Ship], object], load: Load) -> None: ...
 """,
@@ -735,6 +741,7 @@ def verify(opened: Runtime) -> Verify:
         ("list(map(lambda t: t.towed(), [harbour.Tug()]))", "Tug.towed", "tow"),
         ("class Own(harbour.Ship):\n    pass\nOwn().moor('x').shipps", "Berth.shipps", "ships"),
         ("{n: 1 for n in 'ab'}.popp('a')", "dict.popp", "pop"),
+        ("harbour.rig(harbour.Ship(), color='red')", "rig(color=)", "colour"),
         ("import atoll\natoll.Deep().dove(3)", "Deep.dove", None),
         ("import atoll\natoll.Deep().dive(3).dived(1)", "Deep.dived", "dive"),
         ("import atoll\natoll.Deep().rope().knot()", "Rope.knot", None),

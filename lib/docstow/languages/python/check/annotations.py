@@ -12,6 +12,8 @@ from docstow.languages.python.source.syntax import (
     annotation_and_value,
     class_header,
     class_type_parameters,
+    dotted,
+    function_headers,
 )
 from docstow.languages.shared.lookup import Installed, Names
 from docstow.languages.shared.surface import Openness, Symbol
@@ -387,6 +389,23 @@ class Annotations:
                     path, owner_package = home, other
             return Resolved(path, home, symbol, owner_package)
         return None
+
+    def unpacked(self, symbol: Symbol, package: Installed) -> list[str]:
+        """Return the keywords of ``**options: Unpack[Options]``; none for other functions."""
+        found: dict[str, None] = {}
+        home = symbol.target or symbol.path
+        for header in function_headers(symbol.signature):
+            match header.args.kwarg and header.args.kwarg.annotation:
+                case ast.Subscript(value=form, slice=ast.Name() | ast.Attribute() as keys):
+                    if dotted(form).rpartition(".")[2] != "Unpack":
+                        continue
+                    module = symbol.module or self.module_of(home, package)
+                    listed = self.resolve(dotted(keys), module, package)
+                    if listed is not None and listed.symbol.kind == "class":
+                        names = listed.package.surface.members(listed.path) or {}
+                        fields = (n for n, each in names.items() if each.kind == "attribute")
+                        found |= dict.fromkeys(fields)
+        return [*found]
 
     def module_of(self, path: str, package: Installed) -> str:
         """Return the module in which a definition is written."""

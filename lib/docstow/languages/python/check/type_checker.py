@@ -565,6 +565,10 @@ class _Judge:
             return None
         title = path or ast.unparse(claim.node.func)
         taken = [each for each in names if each.isidentifier()]
+        if keyword and symbol is not None and package is not None:
+            # What is unpacked from a dictionary of known keys is no parameter for a checker.
+            annotations = self._own.values.members.annotations
+            taken += [e for e in annotations.unpacked(symbol, package) if e not in taken]
         near = self._near_parameters(claim.node, keyword, taken, symbol, title) if keyword else ()
         reason = claim.reason
         if keyword:

@@ -642,6 +642,34 @@ class Session:
             }
         ),
     },
+    "numpy": {
+        "numpy/py.typed": "",
+        "numpy/__init__.py": """
+class ndarray:
+    flat: object
+    def ravel(self) -> "ndarray": ...
+""",
+    },
+    "matplotlib": {
+        "matplotlib/__init__.py": "",
+        "matplotlib/py.typed": "",
+        "matplotlib/axes/__init__.py": """
+class Axes:
+    def plot(self, values: object) -> None: ...
+""",
+        "matplotlib/figure.py": """
+from typing import Any
+class FigureBase:
+    def subplots(self, nrows: int = 1, ncols: int = 1, *, squeeze: bool = True) -> Any: ...
+class Figure(FigureBase):
+    def savefig(self) -> None: ...
+""",
+        "matplotlib/pyplot.py": """
+from typing import Any
+from matplotlib.figure import Figure
+def subplots(nrows: int = 1, ncols: int = 1, *, squeeze: bool = True) -> tuple[Figure, Any]: ...
+""",
+    },
     "botocore": {
         "botocore/__init__.py": "",
         "botocore/paginate.py": "class Paginator:\n    def paginate(self, **kwargs): ...\n",
@@ -916,6 +944,41 @@ berth.clear()
 boto3.resource("quay").berths.filter(Name="a").clear()
 boto3.client("absent").anything()
 boto3.client(name()).anything()
+"""
+    assert verify(code)["results"] == []
+
+
+@pytest.mark.parametrize(
+    ("code", "name"),
+    [
+        ("fig, (a, b) = plt.subplots(2, 1)\nb.plots(1)", "Axes.plots"),
+        ("fig, (a, b) = plt.subplots(2)\nfig.saved()", "Figure.saved"),
+        ("fig, grid = plt.subplots(ncols=2, nrows=2)\ngrid[0, 1].plots(1)", "Axes.plots"),
+        ("fig, grid = plt.subplots(2, 2)\ngrid[0][1].plots(1)", "Axes.plots"),
+        ("fig, [[a, b], [c, d]] = plt.subplots(2, 2)\nd.plots(1)", "Axes.plots"),
+        ("fig, grid = plt.subplots(2, 2)\nfor each in grid.flat:\n    each.plots(1)", "Axes.plots"),
+        ("fig, grid = plt.subplots(2, 2)\ngrid[1:].ravel()[0].plots(1)", "Axes.plots"),
+        ("fig, grid = plt.subplots(2, 2)\ngrid.plot(1)", "ndarray.plot"),
+        ("fig, grid = plt.subplots(2, 2)\nmore = fig.subplots(3)\nmore[0].plots(1)", "Axes.plots"),
+    ],
+)
+def test_several_plots_are_an_array_of_plots(verify: Verify, code: str, name: str) -> None:
+    (found,) = verify(f"import matplotlib.pyplot as plt\n{code}")["results"]
+    assert found["name"].endswith(name)
+
+
+def test_plots_whose_number_is_not_written_may_be_anything(verify: Verify) -> None:
+    code = """import matplotlib.pyplot as plt
+fig, some = plt.subplots(count())
+some.anything()
+fig, grid = plt.subplots(2, 2, squeeze=False)
+grid[0].anything()
+fig, rows = plt.subplots(2, 2)
+for row in rows:
+    row.ravel()
+    for each in row:
+        each.plot(1)
+rows[0].ravel()[0].plot(1)
 """
     assert verify(code)["results"] == []
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 
 from docstow.languages.python.check.annotations import LocalType, PackageType, ValueType
@@ -74,6 +74,7 @@ class Checked:
         patched: attributes that the code sets itself.
         narrowed: variables whose type the code tests.
         around: what stands around its calls.
+        unsure: members that classes of packages seem to lack, with these.
     """
 
     verdict: Verdict
@@ -85,6 +86,7 @@ class Checked:
     patched: frozenset[str]
     narrowed: frozenset[str]
     around: Surroundings
+    unsure: Sequence[tuple[ast.Attribute, PackageType]]
 
 
 def verify(code: str, resolver: Resolver) -> Verdict:
@@ -142,6 +144,7 @@ class _Checker:
         self._values = Inference(names, self._scopes, parsed.lost, self._narrowed, self._patched)
         self._visited: dict[ast.AST, Scope] = {}
         self._guarded_places: set[tuple[int, int]] = set()
+        self._unsure: list[tuple[ast.Attribute, PackageType]] = []
 
     def checked(self, verdict: Verdict) -> Checked:
         """Return a verdict with what was learnt."""
@@ -155,6 +158,7 @@ class _Checker:
             patched=self._patched,
             narrowed=self._narrowed,
             around=self._around,
+            unsure=self._unsure,
         )
 
     def verdict(self) -> Verdict:
@@ -337,6 +341,8 @@ class _Checker:
         result = self._check_member(owner, node.attr, shape)
         if result is not None:
             self._report(node, *result, (node.end_col_offset or 0) - len(node.attr))
+            if result[1].status == "not_checked" and isinstance(owner, PackageType):
+                self._unsure.append((node, owner))
         return result is not None
 
     def _check_member(

@@ -21,6 +21,15 @@ from docstow.languages.python.check.documented import documented_return
 from docstow.languages.python.check.fitting import CallUse
 from docstow.languages.python.check.overloads import agree, matching_overloads, may_take_key
 from docstow.languages.python.check.passed import NOTHING_PASSED, Passed, call_shape
+from docstow.languages.python.check.plots import (
+    ARRAY,
+    PLOT,
+    PLOTTING,
+    flat_plots,
+    is_array,
+    plot_at,
+    plots_of,
+)
 from docstow.languages.python.service_clients import MAKERS
 from docstow.languages.python.source.functions import (
     makes_own_instance,
@@ -216,6 +225,8 @@ class Members:
         symbol = self.symbol(owner, name)
         if symbol is None or name.startswith("__"):
             return None
+        if is_array(owner) and name == "flat":
+            return flat_plots(owner)
         if symbol.kind == "property":
             return self._infer_returned(symbol, owner.package, owner, NOTHING_PASSED)
         if symbol.kind in {"attribute", "constant"}:
@@ -274,6 +285,8 @@ class Members:
         symbol = self.symbol(owner, name)
         if symbol is None:
             return None
+        if is_array(owner) and name in {"ravel", "flatten"}:
+            return flat_plots(owner)
         if symbol.kind == "method":
             return self._infer_returned(symbol, owner.package, owner, passed)
         value = self.attribute(owner, name)
@@ -338,6 +351,8 @@ class Members:
 
     def loop_item(self, value: PackageType, *, awaited: bool) -> ValueType | None:
         """Return what a loop over a value binds its name to."""
+        if is_array(value):
+            return value.arguments[0]
         many = self.call_method(value, "__aiter__" if awaited else "__iter__", NOTHING_PASSED)
         if not isinstance(many, PackageType):
             return None
@@ -346,12 +361,16 @@ class Members:
 
     def unpack(self, value: ValueType, index: int) -> ValueType | None:
         """Return the part of a tuple at an index."""
+        if isinstance(value, PackageType) and is_array(value):
+            return value.arguments[0]
         if not isinstance(value, PackageType) or value.path != "builtins.tuple":
             return None
         return value.arguments[index] if len(value.arguments) > index else None
 
     def subscript(self, value: PackageType, index: ast.expr) -> ValueType | None:
         """Return what ``value[index]`` is."""
+        if is_array(value):
+            return plot_at(value, index)
         if isinstance(index, ast.Slice | ast.Tuple):
             return None
         if value.path == "builtins.tuple":
@@ -414,6 +433,8 @@ class Members:
         receives = not unbound and (symbol.kind != "function" or _is_bound(written))
         fit = matching_overloads(written, passed.shape, receives=receives, unbound=unbound)
         context = self._member_context(symbol, package, receiver)
+        if (plots := self._plots(symbol, package, passed)) is not None:
+            return plots
         if len(written) == 1 and written[0].returns is None:
             returned: ValueType | None = (
                 self._made(symbol, passed)
@@ -439,6 +460,20 @@ class Members:
             return None
         package = self.annotations.names.resolver.package_for(path.format(service))
         return self._instance(path.format(service), package) if package is not None else None
+
+    def _plots(self, symbol: Symbol, package: Installed, passed: Passed) -> PackageType | None:
+        """Return the plots that a call makes, where it makes several."""
+        whole = PLOTTING.get(symbol.target or symbol.path)
+        call = passed.shape.use.node if isinstance(passed.shape.use, CallUse) else None
+        array = self.annotations.standard_type(ARRAY) if whole is not None else None
+        plot = self._instance(PLOT, package)
+        if whole is None or call is None or array is None or plot is None:
+            return None
+        made = plots_of(call, plot, array)
+        figure = self._instance(whole, package)
+        if made is None or figure is None:
+            return made
+        return self.annotations.standard_type("builtins.tuple", figure, made)
 
     def _untold(self, symbol: Symbol, package: Installed) -> PackageType | None:
         """Return what is known of an attribute or method of which its package tells no type."""

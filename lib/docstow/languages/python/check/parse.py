@@ -189,9 +189,9 @@ class LoopItem:
 
 @dataclass(frozen=True, slots=True)
 class Unpacked:
-    """A name among several that a value is unpacked to, with its position."""
+    """A name among several that a value, or a part of one, is unpacked to, with its position."""
 
-    whole: Assigned | LoopItem
+    whole: Assigned | LoopItem | Unpacked
     index: int
 
 
@@ -423,14 +423,16 @@ def _enclosing_block(scope: Scope) -> Scope:
     return scope
 
 
-def _add_target(target: ast.expr, whole: Assigned | LoopItem, scope: Scope) -> None:
+def _add_target(target: ast.expr, whole: Assigned | LoopItem | Unpacked, scope: Scope) -> None:
     """Bind a target of an assignment or loop; each name of a tuple to its part."""
     match target:
         case ast.Name(id=name):
             scope.add(name, whole)
-        case ast.Tuple(elts=parts) if all(isinstance(each, ast.Name) for each in parts):
+        case ast.Tuple(elts=parts) | ast.List(elts=parts) if all(
+            isinstance(each, ast.Name | ast.Tuple | ast.List) for each in parts
+        ):
             for index, part in enumerate(parts):
-                scope.add(part.id, Unpacked(whole, index))  # type: ignore[attr-defined]
+                _add_target(part, Unpacked(whole, index), scope)
         case _:
             _add_unknown([target], scope)
 

@@ -59,6 +59,7 @@ from docstow.languages.shared.findings import (
     nearest,
     sort_findings,
 )
+from docstow.languages.shared.language_server import Diagnostic
 from docstow.languages.shared.lookup import (
     Installed,
     PassedArguments,
@@ -70,7 +71,7 @@ from docstow.languages.shared.surface import Openness, Parameter
 
 if TYPE_CHECKING:
     from docstow.languages.shared.boundary import Boundary
-    from docstow.languages.shared.language_server import Diagnostic, LanguageServer
+    from docstow.languages.shared.language_server import LanguageServer
     from docstow.languages.shared.lookup import Resolver
     from docstow.languages.shared.project import Scan
     from docstow.languages.shared.surface import Symbol
@@ -158,6 +159,7 @@ def judge(engines: Engines, code: str, resolver: Resolver, scans: Sequence[Scan]
         for checker, server, each, claims in zip(checkers, servers, said, claimed, strict=True):
             judging = _Judge(own, owners, text, Doubts(own, each), agreed, checker)
             judged = _joined(judged, judging.findings(server, claims))
+            judged = _joined(judged, judging.of_own())
     return replace(own.verdict, findings=_joined(own.verdict.findings, judged))
 
 
@@ -248,6 +250,23 @@ class _Judge:
             found += [made] if made is not None else []
         return found
 
+    def of_own(self) -> list[Finding]:
+        """Return what classes with types lack that our reader knows values to be of.
+
+        A type checker may know nothing of these values; of the classes it would say the same.
+        """
+        found: list[Finding] = []
+        for node, kind in self._own.unsure:
+            said = Diagnostic(node.lineno - 1, node.col_offset, 0, "", "")
+            claim = MemberClaim(said, node, node.attr, kind.path)
+            is_open = kind.openness(node.attr) is Openness.ANY
+            if is_open or self._doubts.is_guarded(claim) or not self._owners.is_typed(kind.path):
+                continue
+            call = self._call_of(node)
+            made = self._of_package(claim, kind, call, typed=True, agreed=True)
+            found += [replace(made, engine="")] if made is not None else []
+        return found
+
     def _finding(
         self, claim: Claim, owners: Sequence[Owner], signatures: Sequence[Sequence[str]]
     ) -> Finding | None:
@@ -287,7 +306,9 @@ class _Judge:
         call: PassedArguments | None,
         *,
         typed: bool,
+        agreed: bool = False,
     ) -> Finding | None:
+        agreed = agreed or claim.node in self._agreed
         name, package, called = claim.name, kind.package, call is not None
         if not kind.certainly_lacks(name) or self._is_building(kind):
             return None
@@ -308,9 +329,7 @@ class _Judge:
         if not claim.title:
             # It answers for any name, of which those of two words are hardly data.
             is_certain = bool(near) and ("_" in name or not self._may_be_added(package, name))
-        elif claim.node in self._agreed and self._is_agreed(
-            kind, name, near, typed=typed, called=called
-        ):
+        elif agreed and self._is_agreed(kind, name, near, typed=typed, called=called):
             is_certain = True
         elif typed:
             is_certain = is_closed(kind, name, called=called)
@@ -319,7 +338,8 @@ class _Judge:
         if not is_certain and not is_conclusive(kind.openness(name), name, near, called=called):
             return None
         if (
-            self._may_be_inferred(claim, kind, typed=typed)
+            not agreed
+            and self._may_be_inferred(claim, kind, typed=typed)
             and best_likeness(name, near) < _LEAST_INFERRED
         ):
             return None
@@ -354,7 +374,7 @@ class _Judge:
         Of Python's own classes it may have seen the first of several things that are put there; a
         class without any member is filled elsewhere, and an instance may be given the name.
         """
-        if not self._checker.shows_paths or claim.node in self._agreed:
+        if not self._checker.shows_paths:
             return False
         surface = kind.package.surface
         if kind.package.name == STANDARD or not surface.members(kind.path):

@@ -153,6 +153,13 @@ NOT_ALL_GIVEN = {
     "the method is another's": (
         "class A:\n    def moor(self, s):\n        s.lost()\nharbour.Ship.moor(harbour.Ship(), 'a')"
     ),
+    "a method of anything has its name": (
+        "class A:\n    def get(self, s):\n        s.lost()\n"
+        "    def use(self, d):\n        return d.get(harbour.Ship())"
+    ),
+    "a name is made of itself": (
+        "class A:\n    def go(self, s):\n        s.lost()\ng = g()\ng.go(harbour.Ship())"
+    ),
     "a text is compared with it": (
         "def f(s):\n    s.lost()\ndef g(t):\n    if t == 'a':\n        f(t)"
     ),

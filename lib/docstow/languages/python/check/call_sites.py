@@ -44,9 +44,16 @@ class Given:
 
 @dataclass(slots=True)
 class _Uses:
-    """The uses of one function: calls with their scopes, and whether it is used otherwise."""
+    """The uses of one function.
+
+    Attributes:
+        calls: what may be a call of it, with its scope.
+        is_called: one of them certainly is.
+        is_passed_on: it is used otherwise.
+    """
 
     calls: list[tuple[ast.Call, Scope]] = field(default_factory=list)
+    is_called: bool = False
     is_passed_on: bool = False
 
 
@@ -69,7 +76,7 @@ def given_parameters(scopes: Mapping[ast.AST, Scope]) -> dict[tuple[ast.AST, str
     for node, inner in functions.items():
         used = uses.get(node, _Uses())
         for parameter in _plain_parameters(node, inner):
-            if not used.calls:
+            if not used.is_called:
                 uncalled.append((node, parameter))
             elif not used.is_passed_on and (values := _values(node, inner, parameter, used.calls)):
                 found[node, parameter.arg] = Given(parameter, tuple(values))
@@ -140,11 +147,12 @@ def _uses(
             seen.add(each, scope)
     for name, scope in seen.read:
         target = _target(name, scope, methods)
-        if target is None:
+        if target is None or target not in functions:
             continue
         use, call = found.setdefault(target, _Uses()), seen.called.get(id(name))
         if call is not None:
             use.calls.append((call, scope))
+            use.is_called = use.is_called or _is_certain(name, scope, functions[target])
         # A class with subclasses is made by these, too.
         is_base = isinstance(name, ast.Name) and name.id in seen.derived
         if is_base or (call is None and id(name) not in seen.harmless):
@@ -160,6 +168,42 @@ def _target(
         return _named(node, scope)
     named = methods.get(node.attr, []) if node.attr != "__init__" else []
     return named[0] if len(named) == 1 and not _is_imported(node, scope) else None
+
+
+def _is_certain(node: ast.Name | ast.Attribute, scope: Scope, inner: Scope) -> bool:
+    """Return whether a name is that of a function, and not of a method of another class.
+
+    Args:
+        node: the name.
+        scope: in which it stands.
+        inner: of the function.
+    """
+    owner = inner.parent.node if inner.parent is not None else None
+    return isinstance(node, ast.Name) or _instance_of(node.value, scope) is owner
+
+
+def _instance_of(node: ast.expr, scope: Scope) -> ast.AST | None:
+    """Return the class of the code that an expression is an instance of, or is itself."""
+    match node:
+        case ast.Call(func=ast.Name(id=name)):
+            return _class_named(name, scope)
+        case ast.Name(id=name):
+            found = scope.find(name)
+            match found[1] if found is not None else []:
+                case [Receiver(node=owner)]:
+                    return owner
+                case [Assigned(expression=ast.Call(func=ast.Name(id=made)))] if found is not None:
+                    return _class_named(made, found[0])
+            return _class_named(name, scope)
+    return None
+
+
+def _class_named(name: str, scope: Scope) -> ast.AST | None:
+    found = scope.find(name)
+    match found[1] if found is not None else []:
+        case [Defined(node=ast.ClassDef() as owner)]:
+            return owner
+    return None
 
 
 def _is_imported(node: ast.expr, scope: Scope) -> bool:

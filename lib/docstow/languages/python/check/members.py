@@ -272,9 +272,9 @@ class Members:
         elif receiver is not None and not receiver.is_class and _is_nothing(value):
             found = without_none(self._bodies.attribute(symbol, package, receiver))
         if receiver is not None and isinstance(found, PackageType):
-            # An instance has what the descriptor returns, not the descriptor.
-            getter = self.symbol(found, "__get__")
-            if getter is not None and getter.kind == "method":
+            # An instance has what the descriptor returns or sets, not the descriptor.
+            methods = (self.symbol(found, each) for each in ("__get__", "__set__"))
+            if any(each is not None and each.kind == "method" for each in methods):
                 return None
         return found
 

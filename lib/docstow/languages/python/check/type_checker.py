@@ -315,8 +315,8 @@ class _Judge:
         if is_told(kind, name) or is_filled(kind, name):
             return None
         # What a class attribute is made of is not what it is for instances.
-        getter = kind.package.symbol(f"{kind.path}.__get__")
-        if getter is not None and getter.kind == "method":
+        descriptor = (kind.package.symbol(f"{kind.path}.{each}") for each in ("__get__", "__set__"))
+        if any(each is not None and each.kind == "method" for each in descriptor):
             return None
         if claim.title and (stands_for_others(kind) or subclass_may_have(kind, name)):
             return None

@@ -182,7 +182,7 @@ PACKAGES: Mapping[str, Mapping[str, str]] = {
     "harbour": {
         "harbour/py.typed": "",
         "harbour/__init__.py": """
-from typing import Callable, Generic, Literal, TypedDict, TypeVar, Unpack, overload
+from typing import Callable, Generic, Literal, Protocol, TypedDict, TypeVar, Unpack, overload
 
 T = TypeVar("T")
 
@@ -223,6 +223,15 @@ def call(name, *, port=0): ...
 
 def built(flag):
     return (lambda: Barrel())()
+
+class Floats(Protocol):
+    def sink(self) -> None: ...
+
+def afloat() -> Floats: ...
+
+class Pilot:
+    def meet(self, ship: Ship, *, at: Berth[Ship]) -> None: ...
+    def wait(self, ship) -> None: ...
 
 class Rigging(TypedDict, total=False):
     sails: int
@@ -996,6 +1005,40 @@ def test_a_parameter_is_what_the_code_gives_to_it(verify: Verify, code: str) -> 
     assert found["name"] == "harbour.Tug.more"
     line = f"import harbour\n{code}".split("\n")[found["line"] - 1]
     assert line[found["column"] - 1 :] == "more('a')"
+
+
+@pytest.mark.parametrize(
+    ("code", "name"),
+    [
+        ("def meet(self, s, *, at):\n        s.more('a')", "Ship.more"),
+        ("def meet(self, s, *, at):\n        print(at.ship)", "Berth.ship"),
+        (
+            "def meet(self, s, *, at):\n        self.go(s)\n    def go(self, t): t.more()",
+            "Ship.more",
+        ),
+    ],
+)
+def test_a_parameter_is_what_the_overridden_method_takes(
+    verify: Verify, code: str, name: str
+) -> None:
+    (found,) = verify(f"import harbour\nclass Own(harbour.Pilot):\n    {code}")["results"]
+    assert found["name"].endswith(name)
+
+
+def test_what_overrides_a_method_is_called_by_the_package_too(verify: Verify) -> None:
+    code = """import harbour
+class Own(harbour.Pilot):
+    def meet(self, s, *, at):
+        s.tow()
+    def wait(self, s):
+        s.anything()
+    @staticmethod
+    def own(s):
+        s.sail()
+Own().wait(harbour.Ship())
+harbour.afloat().anything()
+"""
+    assert verify(code)["results"] == []
 
 
 def test_a_place_in_the_line_of_the_parameters_is_told_as_it_is_written(verify: Verify) -> None:

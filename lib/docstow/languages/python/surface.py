@@ -47,6 +47,7 @@ _MOST_SEARCHED_MODULES = 4000
 #: Modules that are searched for one name.
 _MOST_HOMES = 60
 #: Texts that decorators are given, from which on they are whole names and not parts of them.
+_ACCESSORS = ("get_", "set_")
 _WHOLE_NAMES = 5
 _LARGEST_FILE = 4 * 1024 * 1024
 _CLASS_HEADER = re.compile(rb"^[ \t]*class\s+(\w+)\s*\(([^)]*)\)", re.MULTILINE)
@@ -338,7 +339,7 @@ class PythonSurface:
             for word in _TEXTS.findall(each.definition.signature)
         }
         if len(told) >= _WHOLE_NAMES:
-            return name in told
+            return not told.isdisjoint({name, *(name.removeprefix(each) for each in _ACCESSORS)})
         return any(len(each) > 2 and each in name for each in told)
 
     def everything(self, path: str) -> Everything:

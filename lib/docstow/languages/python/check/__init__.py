@@ -70,6 +70,7 @@ class Checked:
         names: where names were looked up.
         values: what expressions are.
         scopes: of the nodes that were visited.
+        inner_scopes: of the nodes that have their own.
         guarded: lines and columns, from 0, of nodes that are not judged: a guard applies there.
         patched: attributes that the code sets itself.
         narrowed: variables whose type the code tests.
@@ -82,6 +83,7 @@ class Checked:
     names: Names
     values: Inference
     scopes: Mapping[ast.AST, Scope]
+    inner_scopes: Mapping[ast.AST, Scope]
     guarded: Set[tuple[int, int]]
     patched: frozenset[str]
     narrowed: frozenset[str]
@@ -154,6 +156,7 @@ class _Checker:
             names=self._names,
             values=self._values,
             scopes=self._visited,
+            inner_scopes=self._scopes,
             guarded=self._guarded_places,
             patched=self._patched,
             narrowed=self._narrowed,
@@ -400,8 +403,11 @@ class _Checker:
         elif not self._is_patched(path):
             answer = self._names.look_up(path)
             unbound = answer.symbol is not None and answer.symbol.kind == "method"
+            owner_path = path.rpartition(".")[0]
             if aliased := self._values.members.aliased_method(path):
                 path = aliased
+            elif unbound and self._values.members.value_at(owner_path) is None:
+                path = ""  # A module names a method that has its receiver already.
             elif not answer.whole and isinstance(node.func, ast.Attribute):
                 owner = self._values.members.value_at(path.rpartition(".")[0])
                 path = f"{owner.path}.{node.func.attr}" if isinstance(owner, PackageType) else ""

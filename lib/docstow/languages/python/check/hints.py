@@ -1,20 +1,22 @@
-"""Annotations that code leaves out, written for type checkers: what its own calls give parameters.
+"""Annotations that code leaves out, written for type checkers.
 
-Type checkers take a parameter without an annotation for anything. They tell themselves what is
-given to it where the code calls its function; a text with these annotations they judge once more.
+Type checkers take a parameter without an annotation for anything. What it is tells the method of a
+package's class that its method overrides, or what the code gives to it where it calls its function,
+which the type checkers know themselves. A text with these annotations they judge once more.
 """
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from docstow.languages.python.check.annotations import LocalType, PackageType
+from docstow.languages.python.check.annotations import LocalType, PackageType, ValueType
 from docstow.languages.python.check.call_sites import Given
 from docstow.languages.python.check.edited import Edited, Insertion
 from docstow.languages.python.check.parse import PlainParameter
+from docstow.languages.python.source.syntax import Function, positional
 from docstow.languages.python.surface import STANDARD
 
 if TYPE_CHECKING:
@@ -43,15 +45,21 @@ def hinted(own: Checked, owners: Owners, servers: Sequence[tuple[LanguageServer,
     waiting = dict(islice(waiting.items(), _MOST_PARAMETERS))
     edited, modules, insertions = Edited(text), _Modules(), list[Insertion]()
     told: set[tuple[ast.AST, str]] = set()
+    for function, parameter in _overriding(own):
+        kind = own.values.inherited(function, parameter.arg)
+        title = modules.union([[kind]]) if kind is not None else ""
+        if title:
+            insertions.append(_annotation(parameter, title))
+            told.add((function, parameter.arg))
+    edited = Edited(text, insertions, modules.imports())
     for _ in range(_DEEPEST):
         ready = {key: each for key, each in waiting.items() if _parameters(each) <= told}
         kinds = _kinds([*ready.values()], owners, servers, edited)
         for key, each in ready.items():
-            found = [kinds.get(value, ()) for value, _ in each.values]
+            found = [[one.kind for one in kinds.get(value, ())] for value, _ in each.values]
             title = modules.union(found) if all(found) else ""
             if title and not (each.by_name and _is_common(found)):
-                line, column = each.parameter.end_lineno or 0, each.parameter.end_col_offset or 0
-                insertions.append(Insertion(line - 1, column, (0,), f': "{title}"'))
+                insertions.append(_annotation(each.parameter, title))
                 told.add(key)
         if told.isdisjoint(ready):
             break
@@ -60,9 +68,26 @@ def hinted(own: Checked, owners: Owners, servers: Sequence[tuple[LanguageServer,
     return edited
 
 
-def _is_common(owners: Sequence[Sequence[Owner]]) -> bool:
+def _annotation(parameter: ast.arg, title: str) -> Insertion:
+    line, column = parameter.end_lineno or 0, parameter.end_col_offset or 0
+    return Insertion(line - 1, column, (0,), f': "{title}"')
+
+
+def _overriding(own: Checked) -> Iterator[tuple[Function, ast.arg]]:
+    """Yield parameters without annotations of methods, which may override those of packages."""
+    for node, inner in own.inner_scopes.items():
+        if not isinstance(node, Function) or inner.parent is None:
+            continue
+        if isinstance(inner.parent.node, ast.ClassDef) and inner.parent.node.bases:
+            for each in (*positional(node), *node.args.kwonlyargs):
+                is_plain = inner.bindings.get(each.arg) == [PlainParameter(each.arg, node)]
+                if is_plain and each.arg not in own.narrowed:
+                    yield node, each
+
+
+def _is_common(values: Sequence[Sequence[ValueType]]) -> bool:
     """Return whether values may be of several classes, or of the code's or Python's own."""
-    kinds = {each.kind for one in owners for each in one}
+    kinds = {each for one in values for each in one}
     return len(kinds) != 1 or not all(
         isinstance(each, PackageType) and each.package.name != STANDARD for each in kinds
     )
@@ -110,6 +135,10 @@ def _kinds(
     return found
 
 
+def _alternatives(kind: ValueType) -> Sequence[ValueType]:
+    return kind.each_alternative() if isinstance(kind, PackageType) else [kind]
+
+
 class _Modules:
     """The modules of classes, imported under names that the code has not."""
 
@@ -120,14 +149,16 @@ class _Modules:
         """Return the lines that import them."""
         return [f"import {path} as {name}" for path, name in self._names.items()]
 
-    def union(self, owners: Sequence[Sequence[Owner]]) -> str:
+    def union(self, values: Sequence[Sequence[ValueType]]) -> str:
         """Return the annotation of what may be of some classes; empty where one has no name."""
-        kinds = dict.fromkeys(each.kind for one in owners for each in one)
+        kinds = [each for one in values for kind in one for each in _alternatives(kind)]
         titles = dict.fromkeys(map(self._title, kinds))
         return " | ".join(titles) if "" not in titles and len(titles) <= _MOST_CLASSES else ""
 
-    def _title(self, kind: PackageType | LocalType) -> str:
+    def _title(self, kind: ValueType) -> str:
         if isinstance(kind, LocalType):
+            if kind.is_receiver:
+                return ""  # It may be of any subclass.
             is_global = isinstance(kind.scope.node, ast.Module) or kind.scope.node is kind.node
             return kind.node.name if is_global else ""
         known = set(kind.package.surface.modules())

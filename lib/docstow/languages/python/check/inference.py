@@ -39,7 +39,12 @@ from docstow.languages.python.check.parse import (
     Unpacked,
 )
 from docstow.languages.python.check.passed import Passed, call_shape
-from docstow.languages.python.source.syntax import Function, callee, decorator_name
+from docstow.languages.python.source.syntax import (
+    Function,
+    callee,
+    decorator_name,
+    positional,
+)
 from docstow.languages.shared.lookup import Installed, Names, PassedArguments
 
 _BUILTINS = frozenset(dir(builtins))
@@ -127,8 +132,32 @@ class Inference:
 
     @cached_property
     def given(self) -> Mapping[tuple[ast.AST, str], Given]:
-        """What the code gives to the parameters of its functions, by these and their names."""
-        return given_parameters(self._scopes)
+        """What the code gives to the parameters of its functions, by these and their names.
+
+        What overrides a method of a package's class is called by the package, too.
+        """
+        found = given_parameters(self._scopes)
+        return {key: each for key, each in found.items() if self._overridden(key[0]) is None}
+
+    def _overridden(self, function: ast.AST) -> PackageType | None:
+        """Return the package's class whose method a method of the code overrides."""
+        inner = self._scopes.get(function)
+        around = inner.parent if inner is not None else None
+        if around is None or not isinstance(around.node, ast.ClassDef):
+            return None
+        own = LocalType(around.node, around.parent or around)
+        return self.classes.overridden(own, getattr(function, "name", ""))
+
+    def inherited(self, function: Function, name: str) -> ValueType | None:
+        """Return what a parameter is by the annotation of the method that its own overrides."""
+        base = self._overridden(function) if not function.decorator_list else None
+        if base is None:
+            return None
+        names = [each.arg for each in positional(function)]
+        index = names.index(name) if name in names else -1
+        kind = without_none(self.members.parameter(base, function.name, name, index))
+        is_known = isinstance(kind, PackageType) and not kind.open_ended and not kind.is_class
+        return kind if is_known else None
 
     # -- imports and annotations ---------------------------------------------------------------
 
@@ -364,7 +393,10 @@ class Inference:
             case PlainParameter(name, function):
                 given = self.given.get((function, name))
                 if given is None or given.by_name:
-                    return self._fixture(name, function, scope)
+                    kind = (
+                        self.inherited(function, name) if isinstance(function, Function) else None
+                    )
+                    return kind or self._fixture(name, function, scope)
                 return join(self.infer(each, around, depth) for each, around in given.values)
         return None
 

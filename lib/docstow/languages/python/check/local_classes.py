@@ -234,6 +234,13 @@ class LocalClasses:
         base = None if self._defines(own, name) else self._base_with(own, name)
         return self.inherited_from(base, name) if isinstance(base, LocalType) else base
 
+    def overridden(self, own: LocalType, name: str) -> PackageType | None:
+        """Return the package's class whose method one of the class itself overrides."""
+        base = self._base_with(own, name)
+        while isinstance(base, LocalType):
+            base = None if self._defines(base, name) else self._base_with(base, name)
+        return base
+
     def body_names(self, node: ast.ClassDef) -> dict[str, list[ast.stmt]]:
         """Return the statements of a class body by the names that they bind."""
         key = id(node)

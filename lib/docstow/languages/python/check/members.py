@@ -10,6 +10,7 @@ from docstow.languages.python.builtin_names import UNTOLD, UNTOLD_ITEMS
 from docstow.languages.python.check.annotations import (
     AnnotationContext,
     Annotations,
+    Inferred,
     PackageType,
     Resolved,
     ValueType,
@@ -392,6 +393,24 @@ class Members:
         if not headers:
             return None
         return self._infer_returned(symbol, value.package, value, NOTHING_PASSED, headers=headers)
+
+    def parameter(self, owner: PackageType, method: str, name: str, index: int) -> Inferred:
+        """Return what a method takes for a parameter, by its annotation.
+
+        Args:
+            owner: whose method it is.
+            method: its name.
+            name: of the parameter.
+            index: of the parameter among those that may be passed by position; -1 for no such one.
+        """
+        symbol = self.symbol(owner, method)
+        headers = function_headers(symbol.signature) if symbol is not None else ()
+        if symbol is None or symbol.kind != "method" or len(headers) != 1:
+            return None
+        plain, only = positional(headers[0]), headers[0].args.kwonlyargs
+        taken = [plain[index]] if 0 <= index < len(plain) else [e for e in only if e.arg == name]
+        context = self._member_context(symbol, owner.package, owner)
+        return self.annotations.read(taken[0].annotation, context) if taken else None
 
     # -- what functions return -----------------------------------------------------------------
 

@@ -764,7 +764,7 @@ class _Judge:
         if any(map(_may_stand_for(claim.text), claim.choices)):
             return None
         near = nearest(claim.text, claim.choices, shaped=False, filled=is_agreed)
-        if not (near or is_agreed or self._checker.engine is TY):
+        if not (near or is_agreed):
             return None
         return self._report(
             claim.node,

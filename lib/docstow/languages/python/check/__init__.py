@@ -46,6 +46,8 @@ _BUILTIN_TYPES = frozenset(
     }
 )
 _LONGEST_SIGNATURE = 300
+#: Of members of the code's own classes.
+_UNSURE = Answer("not_checked")
 #: Words of a condition that tests which names there are.
 _AVAILABILITY = re.compile(
     r"hasattr|getattr|version|VERSION|\bPY|platform|find_spec|_AVAILABLE|HAS_|HAVE_|has_|IS_"
@@ -75,7 +77,7 @@ class Checked:
         patched: attributes that the code sets itself.
         narrowed: variables whose type the code tests.
         around: what stands around its calls.
-        unsure: members that classes of packages seem to lack, with these.
+        unsure: members that classes seem to lack, with these.
     """
 
     verdict: Verdict
@@ -88,7 +90,7 @@ class Checked:
     patched: frozenset[str]
     narrowed: frozenset[str]
     around: Surroundings
-    unsure: Sequence[tuple[ast.Attribute, PackageType]]
+    unsure: Sequence[tuple[ast.Attribute, ValueType]]
 
 
 def verify(code: str, resolver: Resolver) -> Verdict:
@@ -146,7 +148,7 @@ class _Checker:
         self._values = Inference(names, self._scopes, parsed.lost, self._narrowed, self._patched)
         self._visited: dict[ast.AST, Scope] = {}
         self._guarded_places: set[tuple[int, int]] = set()
-        self._unsure: list[tuple[ast.Attribute, PackageType]] = []
+        self._unsure: list[tuple[ast.Attribute, ValueType]] = []
 
     def checked(self, verdict: Verdict) -> Checked:
         """Return a verdict with what was learnt."""
@@ -343,10 +345,11 @@ class _Checker:
         shape = call_shape(call, self._around) if call is not None else None
         result = self._check_member(owner, node.attr, shape)
         if result is not None:
-            self._report(node, *result, (node.end_col_offset or 0) - len(node.attr))
-            if result[1].status == "not_checked" and isinstance(owner, PackageType):
+            if result[0]:
+                self._report(node, *result, (node.end_col_offset or 0) - len(node.attr))
+            if result[1].status == "not_checked":
                 self._unsure.append((node, owner))
-        return result is not None
+        return result is not None and bool(result[0])
 
     def _check_member(
         self, owner: ValueType, name: str, call: PassedArguments | None
@@ -357,7 +360,9 @@ class _Checker:
             # What the code's own class has not, a type checker tells.
             base = self._values.classes.inherited_from(owner, name)
             path = f"{base.path}.{name}" if base is not None else ""
-            return (path, self._names.look_up(path)) if path else None
+            if not path:
+                return None if self._values.classes.has_member(owner, name) else ("", _UNSURE)
+            return path, self._names.look_up(path)
         path, package = f"{owner.path}.{name}", owner.package
         if package.symbol(path) is not None:
             return path, self._names.look_up(path)

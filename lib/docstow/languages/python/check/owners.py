@@ -194,7 +194,7 @@ class Owners:
         local = [
             Owner(LocalType(each, scope), typed=True)
             for each, scope in self._own.scopes.items()
-            if isinstance(each, ast.ClassDef) and each.name == plain and _is_plain(each, scope)
+            if isinstance(each, ast.ClassDef) and each.name == plain and is_plain(each, scope)
         ]
         builtin = self._of_package(f"builtins.{plain}", typed=True)
         return local if local or builtin is None else [builtin]
@@ -229,7 +229,7 @@ class Owners:
 
     def _local(self, line: int) -> Owner | None:
         for node, scope in self._own.scopes.items():
-            if isinstance(node, ast.ClassDef) and node.lineno == line and _is_plain(node, scope):
+            if isinstance(node, ast.ClassDef) and node.lineno == line and is_plain(node, scope):
                 return Owner(LocalType(node, scope), typed=True)
         return None
 
@@ -262,7 +262,7 @@ class Owners:
         return [each for each in found if each is not None]
 
 
-def _is_plain(node: ast.ClassDef, scope: Scope) -> bool:
+def is_plain(node: ast.ClassDef, scope: Scope) -> bool:
     """Return whether a class is not one of several that branches define."""
     around = scope.parent if scope.node is node else scope
     return around is None or node in getattr(around.node, "body", ())

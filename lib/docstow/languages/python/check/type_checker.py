@@ -34,7 +34,7 @@ from docstow.languages.python.check.certainty import (
 from docstow.languages.python.check.doubts import Doubts
 from docstow.languages.python.check.edited import Edited
 from docstow.languages.python.check.hints import hinted
-from docstow.languages.python.check.owners import Owner, Owners
+from docstow.languages.python.check.owners import Owner, Owners, is_plain
 from docstow.languages.python.check.parse import Defined, Receiver, parse
 from docstow.languages.python.check.passed import call_shape
 from docstow.languages.python.check.type_claims import (
@@ -251,19 +251,23 @@ class _Judge:
         return found
 
     def of_own(self) -> list[Finding]:
-        """Return what classes with types lack that our reader knows values to be of.
+        """Return what classes lack that our reader knows values to be of, those with types alone.
 
         A type checker may know nothing of these values; of the classes it would say the same.
         """
         found: list[Finding] = []
         for node, kind in self._own.unsure:
             said = Diagnostic(node.lineno - 1, node.col_offset, 0, "", "")
-            claim = MemberClaim(said, node, node.attr, kind.path)
-            is_open = kind.openness(node.attr) is Openness.ANY
-            if is_open or self._doubts.is_guarded(claim) or not self._owners.is_typed(kind.path):
+            title = kind.node.name if isinstance(kind, LocalType) else kind.path
+            claim, call = MemberClaim(said, node, node.attr, title), self._call_of(node)
+            if self._doubts.is_guarded(claim):
                 continue
-            call = self._call_of(node)
-            made = self._of_package(claim, kind, call, typed=True, agreed=True)
+            made: Finding | None = None
+            if isinstance(kind, LocalType):
+                if is_plain(kind.node, kind.scope):
+                    made = self._local(claim, kind, called=call is not None)
+            elif kind.openness(node.attr) is not Openness.ANY and self._owners.is_typed(kind.path):
+                made = self._of_package(claim, kind, call, typed=True, agreed=True)
             found += [replace(made, engine="")] if made is not None else []
         return found
 

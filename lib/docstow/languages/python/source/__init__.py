@@ -50,6 +50,7 @@ from docstow.languages.python.source.syntax import (
     block_bodies,
     dotted,
     head_names,
+    made_class_bases,
     named_tuple_fields,
     positional,
     statements,
@@ -398,11 +399,15 @@ class _BodyReader:
         if "__slots__" in bound and self.owner:
             for each in string_list(node.value) or ():
                 self.names.setdefault(each, [_field(each, node.lineno)])
-        fields = named_tuple_fields(node.value)
+        fields, bases = named_tuple_fields(node.value), made_class_bases(node.value)
         for name in bound:
             made = self._attribute(name, node, conditional=conditional)
             if fields is not None and len(bound) == 1:
                 made = self._named_tuple(made, fields)
+            elif bases is not None and len(bound) == 1 and not self.owner:
+                body = ClassBody(tuple(bases), "", keywords=False, names={})
+                header = f"class {name}({', '.join(bases)})"
+                made = replace(made, kind="class", signature=header, body=body)
             self._bind(made)
         if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and self.owner:
             self._field(node.target.id, node)

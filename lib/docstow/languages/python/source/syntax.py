@@ -133,6 +133,18 @@ def named_tuple_fields(node: ast.expr | None) -> list[str] | None:
     return string_list(fields)
 
 
+def made_class_bases(node: ast.expr | None) -> list[str] | None:
+    """Return the bases of ``Meta("Name", (Base, …), {…})``; None for anything else."""
+    match node:
+        case ast.Call(
+            args=[ast.Constant(value=str()), ast.Tuple(elts=parts), ast.Dict(keys=[])],
+            keywords=[],
+        ) if parts:
+            bases = [dotted(each) for each in parts]
+            return bases if all(bases) else None
+    return None
+
+
 def is_of_super(owner: ast.expr) -> bool:
     """Return whether an expression is ``super()`` or ``object``."""
     return dotted(owner) == "object" or (

@@ -230,6 +230,7 @@ class Floats(Protocol):
 def afloat() -> Floats: ...
 
 class Pilot:
+    def __init__(self, ship: Ship) -> None: ...
     def meet(self, ship: Ship, *, at: Berth[Ship]) -> None: ...
     def wait(self, ship) -> None: ...
 
@@ -1028,6 +1029,8 @@ def test_a_parameter_is_what_the_overridden_method_takes(
 def test_what_overrides_a_method_is_called_by_the_package_too(verify: Verify) -> None:
     code = """import harbour
 class Own(harbour.Pilot):
+    def __init__(self, ship):
+        ship.anything()
     def meet(self, s, *, at):
         s.tow()
     def wait(self, s):
@@ -1035,7 +1038,7 @@ class Own(harbour.Pilot):
     @staticmethod
     def own(s):
         s.sail()
-Own().wait(harbour.Ship())
+Own(1).wait(harbour.Ship())
 harbour.afloat().anything()
 """
     assert verify(code)["results"] == []

@@ -89,6 +89,7 @@ _OPERATORS: dict[type[ast.operator], str] = {
     ast.BitXor: "xor",
     ast.BitAnd: "and",
 }
+_CONSTRUCTORS = frozenset({"__init__", "__new__", "__post_init__"})
 #: Expressions that are followed one from another.
 _DEEPEST = 30
 
@@ -140,13 +141,17 @@ class Inference:
         return {key: each for key, each in found.items() if self._overridden(key[0]) is None}
 
     def _overridden(self, function: ast.AST) -> PackageType | None:
-        """Return the package's class whose method a method of the code overrides."""
+        """Return the package's class whose method a method of the code overrides.
+
+        A constructor takes what it wants.
+        """
         inner = self._scopes.get(function)
         around = inner.parent if inner is not None else None
         if around is None or not isinstance(around.node, ast.ClassDef):
             return None
+        name = getattr(function, "name", "")
         own = LocalType(around.node, around.parent or around)
-        return self.classes.overridden(own, getattr(function, "name", ""))
+        return self.classes.overridden(own, name) if name not in _CONSTRUCTORS else None
 
     def inherited(self, function: Function, name: str) -> ValueType | None:
         """Return what a parameter is by the annotation of the method that its own overrides."""

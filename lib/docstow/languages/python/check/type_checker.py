@@ -264,7 +264,7 @@ class _Judge:
                 continue
             made: Finding | None = None
             if isinstance(kind, LocalType):
-                if is_plain(kind.node, kind.scope):
+                if is_plain(kind.node, kind.scope) and not kind.is_receiver:
                     made = self._local(claim, kind, called=call is not None)
             elif kind.openness(node.attr) is not Openness.ANY and self._owners.is_typed(kind.path):
                 made = self._of_package(claim, kind, call, typed=True, agreed=True)

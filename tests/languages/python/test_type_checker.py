@@ -1038,7 +1038,7 @@ class Own(harbour.Pilot):
     @staticmethod
     def own(s):
         s.sail()
-Own(1).wait(harbour.Ship())
+Own(rest()).wait(harbour.Ship())
 harbour.afloat().anything()
 """
     assert verify(code)["results"] == []

@@ -2,13 +2,16 @@
 
 An identifier is taken apart into words, and runs of words of one are paired with what comes nearest
 to them in the other: ``push_front`` with ``appendleft``. Words that say little (``get``, ``is``,
-``to``) count less. ``synonyms.txt`` has on each line what libraries call one thing; the parts of a
-name of several words are joined there by underscores. ``opposites.txt`` has on each line words of
-which one is never meant by another one.
+``to``) count less. The parts of a name of several words are joined by underscores in the tables:
+
+* ``synonyms.txt`` has on each line what libraries call one thing;
+* ``guesses.txt`` a name of a library and what is guessed in its place;
+* ``opposites.txt`` words of which one is never meant by another one.
 """
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -23,6 +26,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _TABLE = Path(__file__).with_name("synonyms.txt")
+_GUESSES = Path(__file__).with_name("guesses.txt")
 _OPPOSITES = Path(__file__).with_name("opposites.txt")
 #: Words that many names have and that tell little of them.
 _LITTLE = frozenset(
@@ -48,6 +52,8 @@ _LONGEST_RUN = 3
 #: A word that is cut short (``req``, ``buf``), and what it counts for the whole one.
 _SHORTEST_CUT, _CUT = 3, 0.85
 _SHORTEST_PLURAL = 4
+#: The words of names in a table that :func:`_singular` shortens.
+_PLURAL_WORD = re.compile(r"(?<![a-z0-9])([a-z0-9]{2,}[a-hj-rtv-z0-9])s(?![a-z0-9])")
 #: Words that begin with so many letters, and end in few others, are forms of one.
 _SHORTEST_STEM, _LONGEST_ENDING = 5, 2
 
@@ -168,7 +174,7 @@ def _opposites() -> Mapping[str, frozenset[str]]:
 
 def is_word(word: str) -> bool:
     """Return whether a word is one that names or docs have, and no slip for another one."""
-    return _key((word,)) in _groups() or word_vectors().number(_term(word)) is not None
+    return _is_named(_key((word,))) or word_vectors().number(_term(word)) is not None
 
 
 def _tokens(text: str) -> Iterable[str]:
@@ -226,33 +232,45 @@ def _singular(word: str) -> str:
 
 
 @cache
-def _table() -> Sequence[Sequence[str]]:
-    lines = _TABLE.read_text("utf-8").splitlines()
-    return [list(dict.fromkeys(line.split())) for line in lines]
+def _index() -> tuple[Sequence[str], Mapping[str, Sequence[int]]]:
+    """Return the lines of both tables with their names as keys, and where each key is."""
+    text = "\n".join(each.read_text("utf-8") for each in (_TABLE, _GUESSES))
+    # All keys at once: one by one they would take longer than what is compared by them.
+    lines = _PLURAL_WORD.sub(r"\1", text).replace("_", "").splitlines()
+    found: defaultdict[str, list[int]] = defaultdict(list)
+    for number, line in enumerate(lines):
+        for key in line.split():
+            found[key].append(number)
+    return lines, found
 
 
-@cache
-def _groups() -> Mapping[str, Mapping[str, float]]:
-    """What names are used for others, and how surely, by key."""
-    beside: defaultdict[str, set[str]] = defaultdict(set)
-    for line in _table():
-        group = {_key(each.split("_")) for each in line}
-        for each in group:
-            beside[each] |= group - {each}
+@lru_cache(maxsize=20_000)
+def _beside(key: str) -> frozenset[str]:
+    """Return the keys of the names that are used for that of a key."""
+    lines, index = _index()
+    every = (each for number in index.get(key, ()) for each in lines[number].split())
+    return frozenset(every) - {key}
+
+
+@lru_cache(maxsize=20_000)
+def _group(key: str) -> Mapping[str, float]:
+    """Return what is used for the name of a key, and how surely."""
+    others = _beside(key)
     return {
-        key: {
-            other: max(_LEAST_RELATED, 1.0 - _LOSS * min(len(others), len(beside[other])))
-            for other in others
-        }
-        for key, others in beside.items()
+        other: max(_LEAST_RELATED, 1.0 - _LOSS * min(len(others), len(_beside(other))))
+        for other in others
     }
+
+
+def _is_named(key: str) -> bool:
+    return key in _index()[1]
 
 
 @cache
 def _synonyms_of_terms() -> Mapping[str, frozenset[str]]:
     found: defaultdict[str, set[str]] = defaultdict(set)
-    for line in _table():
-        group = {_term(each) for each in line if "_" not in each}
+    for line in _TABLE.read_text("utf-8").splitlines():
+        group = {_term(each) for each in line.split() if "_" not in each}
         for term in group:
             found[term] |= group - {term}
     return {term: frozenset(terms) for term, terms in found.items()}
@@ -270,10 +288,10 @@ def _runs(words: tuple[str, ...]) -> Sequence[_Run]:
     for begin in range(len(words)):
         for end in range(begin + 1, min(len(words), begin + _LONGEST_RUN) + 1):
             key = _key(words[begin:end])
-            others = dict(_groups().get(key, {}))
+            others = dict(_group(key))
             if bare := _bare(key):
                 others.setdefault(bare, _WITHOUT)
-                for other, near in _groups()[bare].items():
+                for other, near in _group(bare).items():
                     others.setdefault(other, _WITHOUT * near)
             found.append(_Run(begin, end, key, others))
     return found
@@ -282,7 +300,7 @@ def _runs(words: tuple[str, ...]) -> Sequence[_Run]:
 def _bare(key: str) -> str:
     """Return a name without a word before it that it does not need; empty where it has none."""
     found = (key.removeprefix(each) for each in _BEFORE if key.startswith(each))
-    return next((each for each in found if each in _groups()), "")
+    return next((each for each in found if _is_named(each)), "")
 
 
 def _run_similarity(one: _Run, other: _Run) -> float:

@@ -27,7 +27,7 @@ LEAST = 55.0
 #: Where nothing helps, what helps so much is told however many names stand beside the wanted one.
 _LEAST_OF_MANY = 45.0
 #: What it counts that a name fits its place.
-_FIT = 1.5
+_FIT = 1.6
 #: What is less alike than this by its letters alone is not compared more closely.
 _ROUGHLY = 50.0
 _MOST_ROUGHLY = 100

@@ -1044,6 +1044,15 @@ harbour.afloat().anything()
     assert verify(code)["results"] == []
 
 
+def test_a_call_may_be_wrong_in_two_ways(verify: Verify) -> None:
+    """It has no ``cloth``, and another argument is missing."""
+    code = (
+        "import harbour\ndef f(s): return s\nharbour.rig(ship=f(harbour.Ship()), cloth=1, mast=2)"
+    )
+    found = verify(code)["results"]
+    assert [each["name"].split("(")[-1] for each in found] == ["cloth=)", "mast=)"]
+
+
 def test_a_place_in_the_line_of_the_parameters_is_told_as_it_is_written(verify: Verify) -> None:
     code = "import harbour\ndef f(s, t): return s.more(t)\nf(harbour.Tug(), 'a')"
     (found,) = verify(code)["results"]

@@ -184,10 +184,11 @@ def _state(scans: Sequence[Scan], roots: Mapping[Path, Boundary]) -> tuple[str, 
 
 
 def _once(claims: Iterator[Claim]) -> list[Claim]:
-    """Return claims, of several of one kind on one place the first."""
-    first: dict[tuple[type[Claim], ast.AST], Claim] = {}
+    """Return claims, of several that say the same of one place the first."""
+    first: dict[tuple[type[Claim], ast.AST, str], Claim] = {}
     for each in claims:
-        first.setdefault((type(each), each.node), each)
+        about = each.keyword or each.reason if isinstance(each, ArgumentClaim) else ""
+        first.setdefault((type(each), each.node, about), each)
     return [*first.values()]
 
 
@@ -474,7 +475,8 @@ class _Judge:
         if bound is not None and bound.kind != "module":
             return None  # Its package binds something else to the name.
         openness = package.surface.openness(claim.module, claim.name)
-        near = self._names.suggest(package, claim.module, claim.name, "module")
+        call = self._call_of(claim.node) if isinstance(claim.node, ast.Attribute) else None
+        near = self._names.suggest(package, claim.module, claim.name, "module", call)
         is_slip = openness is Openness.FEW and best_likeness(claim.name, near) >= 80
         if answer.status != "unknown" and not is_slip and not self._is_missed(claim, package):
             return self._report(claim.node, claim.name, path, "not_checked", package=package)

@@ -37,8 +37,12 @@ def _grammar() -> Language:
     return Language(tree_sitter_rust.language())
 
 
+@lru_cache(maxsize=1)
 def parse(code: str) -> Tree:
-    """Parse Rust; raise UnreadableInput where that takes too long."""
+    """Parse Rust; raise UnreadableInput where that takes too long.
+
+    The same code is asked for its crates first and judged then.
+    """
     return trees.parse(_grammar(), code.encode(errors="replace"))
 
 

@@ -160,6 +160,9 @@ NOT_ALL_GIVEN = {
     "a name is made of itself": (
         "class A:\n    def go(self, s):\n        s.lost()\ng = g()\ng.go(harbour.Ship())"
     ),
+    "a method is called of its class": (
+        "class A:\n    def go(self, s, t=1):\n        s.lost()\nA.go(A(), harbour.Ship())"
+    ),
     "a text is compared with it": (
         "def f(s):\n    s.lost()\ndef g(t):\n    if t == 'a':\n        f(t)"
     ),
@@ -691,6 +694,9 @@ def subplots(nrows: int = 1, ncols: int = 1, *, squeeze: bool = True) -> tuple[F
         "botocore/__init__.py": "",
         "botocore/paginate.py": "class Paginator:\n    def paginate(self, **kwargs): ...\n",
         "botocore/waiter.py": "class Waiter:\n    def wait(self, **kwargs): ...\n",
+        "botocore/data/dry-dock/2020-01-01/service-2.json": json.dumps(
+            {"operations": {"FillDock": {}}, "shapes": {}}
+        ),
         "botocore/data/quay/2020-01-01/service-2.json": json.dumps(
             {
                 "operations": {
@@ -783,6 +789,7 @@ def verify(opened: Runtime) -> Verify:
         ("[s.sale() for s in harbour.call('a').moor('b').ships]", "Ship.sale", "sail"),
         ("harbour.call('a').moor('b').held.sail(coarse='north')", "sail(coarse=)", "course"),
         ("harbour.call('a', porter=1).tow()", "call(porter=)", "port"),
+        ("def f(s): ...\nf(rest(harbour.call('a', porter=1)))", "call(porter=)", "port"),
         ("list(map(lambda t: t.towed(), [harbour.Tug()]))", "Tug.towed", "tow"),
         ("class Own(harbour.Ship):\n    pass\nOwn().moor('x').shipps", "Berth.shipps", "ships"),
         ("{n: 1 for n in 'ab'}.popp('a')", "dict.popp", "pop"),
@@ -928,6 +935,7 @@ def test_a_module_that_a_package_has_not_is_found_where_all_checkers_say_so(
     ("code", "name", "first"),
     [
         ("client('quay').clear_berths(Berth='a')", "Client.clear_berths", "clear_berth"),
+        ("client('dry-dock').filled_dock()", "Client.filled_dock", "fill_dock"),
         ("client('quay').clear_berth(berth='a')", "clear_berth(berth=)", "Berth"),
         ("client('quay').get_signed_url('a')", "Client.get_signed_url", None),
         ("client('quay').get_paginator('a').pages()", "Paginator.pages", "paginate"),

@@ -237,6 +237,8 @@ class PythonFiles:
 
     def _find(self, name: str) -> ModuleFiles | None:
         above, _, last = name.rpartition(".")
+        # ``cognito-idp`` is no name of a module, and no service has one with an underscore.
+        last = last.replace("_", "-") if above in DESCRIPTIONS else last
         layers: list[Layer] = []
         folder: Path | None = None
         binary: Path | None = None

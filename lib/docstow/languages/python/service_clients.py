@@ -2,15 +2,13 @@
 
 botocore describes each service in ``botocore/data/SERVICE/DATE/service-2.json``, boto3 the
 resources in ``boto3/data/SERVICE/DATE/resources-1.json``. A description is read as the module of
-its folder, with the source of the classes that are made of it.
+its folder, with the source of the classes that are made of it; in its name hyphens are underscores.
 """
 
 from __future__ import annotations
 
-import gzip
 import json
 import re
-import zlib
 from collections.abc import Iterator, Mapping
 from keyword import iskeyword
 from typing import Any
@@ -131,25 +129,17 @@ def service_source(body: bytes, service: str) -> bytes:
 
     Raises:
         UnreadableInput: it is no description.
+        TooLarge: it is larger than any description.
     """
+    from docstow.net.decompress import Limits, decompress
+
+    text = decompress([body], Limits(_LARGEST, _LARGEST), name=f"the description of {service}")
     try:
-        text = gzip.decompress(body) if body[:2] == b"\x1f\x8b" else body
-        described = json.loads(text[:_LARGEST])
-        lines = (
-            _resources(described, service)
-            if "resources" in described
-            else _client(described, service)
-        )
+        described = json.loads(text)
+        is_client = "resources" not in described
+        lines = _client(described, service) if is_client else _resources(described, service)
         return "".join(lines).encode()
-    except (
-        OSError,
-        EOFError,
-        zlib.error,
-        ValueError,
-        KeyError,
-        TypeError,
-        AttributeError,
-    ) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise UnreadableInput(f"No description of a service: {error}") from error
 
 

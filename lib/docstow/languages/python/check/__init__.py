@@ -46,8 +46,6 @@ _BUILTIN_TYPES = frozenset(
     }
 )
 _LONGEST_SIGNATURE = 300
-#: Of members of the code's own classes.
-_UNSURE = Answer("not_checked")
 #: Words of a condition that tests which names there are.
 _AVAILABILITY = re.compile(
     r"hasattr|getattr|version|VERSION|\bPY|platform|find_spec|_AVAILABLE|HAS_|HAVE_|has_|IS_"
@@ -345,11 +343,13 @@ class _Checker:
         shape = call_shape(call, self._around) if call is not None else None
         result = self._check_member(owner, node.attr, shape)
         if result is not None:
-            if result[0]:
-                self._report(node, *result, (node.end_col_offset or 0) - len(node.attr))
-            if result[1].status == "not_checked":
-                self._unsure.append((node, owner))
-        return result is not None and bool(result[0])
+            self._report(node, *result, (node.end_col_offset or 0) - len(node.attr))
+        if isinstance(owner, LocalType):
+            is_unsure = result is None and not self._values.classes.has_member(owner, node.attr)
+        else:
+            is_unsure = result is not None and result[1].status == "not_checked"
+        self._unsure += [(node, owner)] if is_unsure else []
+        return result is not None
 
     def _check_member(
         self, owner: ValueType, name: str, call: PassedArguments | None
@@ -360,9 +360,7 @@ class _Checker:
             # What the code's own class has not, a type checker tells.
             base = self._values.classes.inherited_from(owner, name)
             path = f"{base.path}.{name}" if base is not None else ""
-            if not path:
-                return None if self._values.classes.has_member(owner, name) else ("", _UNSURE)
-            return path, self._names.look_up(path)
+            return (path, self._names.look_up(path)) if path else None
         path, package = f"{owner.path}.{name}", owner.package
         if package.symbol(path) is not None:
             return path, self._names.look_up(path)
@@ -414,7 +412,7 @@ class _Checker:
             elif unbound and self._values.members.value_at(owner_path) is None:
                 path = ""  # A module names a method that has its receiver already.
             elif not answer.whole and isinstance(node.func, ast.Attribute):
-                owner = self._values.members.value_at(path.rpartition(".")[0])
+                owner = self._values.members.value_at(owner_path)
                 path = f"{owner.path}.{node.func.attr}" if isinstance(owner, PackageType) else ""
         else:
             return

@@ -18,7 +18,13 @@ from docstow.languages.python.check.annotations import (
     without_none,
 )
 from docstow.languages.python.check.passed import NOTHING_PASSED, Passed, call_shape
-from docstow.languages.python.source.syntax import Function, decorator_name, dotted, positional
+from docstow.languages.python.source.syntax import (
+    Function,
+    decorator_name,
+    defaults,
+    dotted,
+    positional,
+)
 from docstow.languages.python.surface import PythonSurface
 from docstow.languages.shared.lookup import Installed
 from docstow.languages.shared.surface import Symbol
@@ -239,13 +245,7 @@ def _is_parameter(node: Function, name: str) -> bool:
 
 def _is_required(node: Function, name: str) -> bool:
     """Return whether a name is that of a parameter that is not ``None`` where it is left out."""
-    plain, given = positional(node), node.args.defaults
-    defaults = dict(
-        zip([each.arg for each in plain[len(plain) - len(given) :]], given, strict=True)
-    )
-    only = zip(node.args.kwonlyargs, node.args.kw_defaults, strict=True)
-    defaults |= {each.arg: value for each, value in only if value is not None}
-    default = defaults.get(name)
+    default = defaults(node).get(name)
     is_none = isinstance(default, ast.Constant) and default.value is None
     return _is_parameter(node, name) and not is_none
 

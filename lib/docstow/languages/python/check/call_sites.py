@@ -19,7 +19,7 @@ from docstow.languages.python.check.parse import (
     Scope,
     scope_nodes,
 )
-from docstow.languages.python.source.syntax import Function, decorator_name, positional
+from docstow.languages.python.source.syntax import Function, decorator_name, defaults, positional
 
 #: Decorators that hand on what a function is called with.
 _TRANSPARENT = frozenset(
@@ -66,7 +66,7 @@ def given_parameters(scopes: Mapping[ast.AST, Scope]) -> dict[tuple[ast.AST, str
     functions = {
         node: inner
         for node, inner in scopes.items()
-        if isinstance(node, Function) and any(_plain_parameters(node, inner))
+        if isinstance(node, Function) and any(plain_parameters(node, inner))
     }
     if not functions:
         return {}
@@ -75,7 +75,7 @@ def given_parameters(scopes: Mapping[ast.AST, Scope]) -> dict[tuple[ast.AST, str
     uncalled: list[tuple[Function, ast.arg]] = []
     for node, inner in functions.items():
         used = uses.get(node, _Uses())
-        for parameter in _plain_parameters(node, inner):
+        for parameter in plain_parameters(node, inner):
             if not used.is_called:
                 uncalled.append((node, parameter))
             elif not used.is_passed_on and (values := _values(node, inner, parameter, used.calls)):
@@ -104,7 +104,7 @@ def _by_name(
     return {name: values for name, values in same.items() if values}
 
 
-def _plain_parameters(node: Function, inner: Scope) -> Iterator[ast.arg]:
+def plain_parameters(node: Function, inner: Scope) -> Iterator[ast.arg]:
     """Yield the parameters without an annotation that nothing else is bound to."""
     if {decorator_name(each) for each in node.decorator_list} - _TRANSPARENT:
         return
@@ -155,7 +155,8 @@ def _uses(
             use.is_called = use.is_called or _is_certain(name, scope, functions[target])
         # A class with subclasses is made by these, too.
         is_base = isinstance(name, ast.Name) and name.id in seen.derived
-        if is_base or (call is None and id(name) not in seen.harmless):
+        is_unbound = call is not None and _is_unbound(name, scope, functions[target])
+        if is_base or is_unbound or (call is None and id(name) not in seen.harmless):
             use.is_passed_on = True
     return found
 
@@ -180,6 +181,15 @@ def _is_certain(node: ast.Name | ast.Attribute, scope: Scope, inner: Scope) -> b
     """
     owner = inner.parent.node if inner.parent is not None else None
     return isinstance(node, ast.Name) or _instance_of(node.value, scope) is owner
+
+
+def _is_unbound(node: ast.expr, scope: Scope, inner: Scope) -> bool:
+    """Return whether a method is called of its class, with its receiver among the arguments."""
+    owner = node.value if isinstance(node, ast.Attribute) else None
+    if not isinstance(owner, ast.Name) or _class_named(owner.id, scope) is None:
+        return False
+    receivers = (each for one in inner.bindings.values() for each in one)
+    return any(isinstance(each, Receiver) and not each.is_class for each in receivers)
 
 
 def _instance_of(node: ast.expr, scope: Scope) -> ast.AST | None:
@@ -252,7 +262,8 @@ def _values(
     first = inner.bindings.get(names[0]) if names else None
     if index is not None and first and isinstance(first[0], Receiver):
         index -= 1
-    values = [(each, inner.parent or inner) for each in _default(node, parameter)]
+    default = defaults(node).get(parameter.arg)
+    values = [(default, inner.parent or inner)] if default is not None else []
     for call, scope in calls:
         is_open = any(isinstance(each, ast.Starred) for each in call.args)
         if is_open or any(each.arg is None for each in call.keywords):
@@ -262,14 +273,3 @@ def _values(
             named = [call.args[index]]
         values += [(each, scope) for each in named]
     return [e for e in values if not (isinstance(e[0], ast.Constant) and e[0].value is None)]
-
-
-def _default(node: Function, parameter: ast.arg) -> list[ast.expr]:
-    plain, given = positional(node), node.args.defaults
-    pairs = [*zip(plain[len(plain) - len(given) :], given, strict=True)]
-    pairs += [
-        (each, value)
-        for each, value in zip(node.args.kwonlyargs, node.args.kw_defaults, strict=True)
-        if value is not None
-    ]
-    return [value for each, value in pairs if each is parameter]

@@ -13,10 +13,10 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from docstow.languages.python.check.annotations import LocalType, PackageType, ValueType
-from docstow.languages.python.check.call_sites import Given
+from docstow.languages.python.check.call_sites import Given, plain_parameters
 from docstow.languages.python.check.edited import Edited, Insertion
 from docstow.languages.python.check.parse import PlainParameter
-from docstow.languages.python.source.syntax import Function, positional
+from docstow.languages.python.source.syntax import Function
 from docstow.languages.python.surface import STANDARD
 
 if TYPE_CHECKING:
@@ -79,9 +79,8 @@ def _overriding(own: Checked) -> Iterator[tuple[Function, ast.arg]]:
         if not isinstance(node, Function) or inner.parent is None:
             continue
         if isinstance(inner.parent.node, ast.ClassDef) and inner.parent.node.bases:
-            for each in (*positional(node), *node.args.kwonlyargs):
-                is_plain = inner.bindings.get(each.arg) == [PlainParameter(each.arg, node)]
-                if is_plain and each.arg not in own.narrowed:
+            for each in plain_parameters(node, inner):
+                if each.arg not in own.narrowed:
                     yield node, each
 
 

@@ -477,8 +477,9 @@ class Members:
         service = string_value(call.args[0]) if path and call is not None and call.args else ""
         if path is None or not service:
             return None
-        package = self.annotations.names.resolver.package_for(path.format(service))
-        return self._instance(path.format(service), package) if package is not None else None
+        path = path.format(service.replace("-", "_"))
+        package = self.annotations.names.resolver.package_for(path)
+        return self._instance(path, package) if package is not None else None
 
     def _plots(self, symbol: Symbol, package: Installed, passed: Passed) -> PackageType | None:
         """Return the plots that a call makes, where it makes several."""

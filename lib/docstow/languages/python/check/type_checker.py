@@ -159,7 +159,8 @@ def judge(engines: Engines, code: str, resolver: Resolver, scans: Sequence[Scan]
         for checker, server, each, claims in zip(checkers, servers, said, claimed, strict=True):
             judging = _Judge(own, owners, text, Doubts(own, each), agreed, checker)
             judged = _joined(judged, judging.findings(server, claims))
-            judged = _joined(judged, judging.of_own())
+            # What our reader knows is the same, whichever checker is asked beside it.
+            judged = _joined(judged, judging.of_own() if checker is checkers[-1] else ())
     return replace(own.verdict, findings=_joined(own.verdict.findings, judged))
 
 
@@ -234,10 +235,13 @@ class _Judge:
     def findings(self, server: LanguageServer, claimed: Sequence[Claim]) -> list[Finding]:
         """Return the findings that claims make."""
         claimed = [each for each in claimed if not self._doubts.is_guarded(each)]
+        calls = [e for e in claimed if isinstance(e, ArgumentClaim) and (e.keyword or e.overloaded)]
+        if calls:
+            # It was asked of another text since, for the types of what is given to functions.
+            server.replace(str(self._text))
         signatures = {
             id(each): server.signatures(*self._text.place(each.said.line, each.said.start))
-            for each in claimed
-            if isinstance(each, ArgumentClaim) and (each.keyword or each.overloaded)
+            for each in calls
         }
         receivers = [(each, node, title) for each in claimed for node, title in _receiver(each)]
         asked = [(node, title) for _, node, title in receivers]
@@ -767,7 +771,7 @@ class _Judge:
             return None  # A dictionary takes any key.
         # One checker alone may know types that others wrote for the package.
         is_agreed = claim.node in self._agreed
-        if any(map(_may_stand_for(claim.text), claim.choices)):
+        if any(_may_stand_for(claim.text, each) for each in claim.choices):
             return None
         near = nearest(claim.text, claim.choices, shaped=False, filled=is_agreed)
         if not (near or is_agreed):
@@ -822,18 +826,13 @@ class _Judge:
         )
 
 
-def _may_stand_for(text: str) -> Callable[[str], bool]:
-    """Return what tells whether a text may be a short form of a choice, or another version of it.
+def _may_stand_for(text: str, choice: str) -> bool:
+    """Return whether a text may be a short form of a choice, or the same with other signs.
 
     Types tell the whole words of which a function mostly takes the first letters, too.
     """
-    plain = re.sub(r"\W|_", "", text).lower()
-
-    def may(choice: str) -> bool:
-        known = re.sub(r"\W|_", "", choice).lower()
-        return known == plain or (len(plain) <= _LONGEST_SHORT_FORM and known.startswith(plain))
-
-    return may
+    plain, known = (re.sub(r"\W|_", "", each).lower() for each in (text, choice))
+    return known == plain or (len(plain) <= _LONGEST_SHORT_FORM and known.startswith(plain))
 
 
 def _keyword_of_overloads(claim: ArgumentClaim, names: Sequence[str]) -> str:

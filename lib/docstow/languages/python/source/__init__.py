@@ -93,7 +93,7 @@ def read_module(
     """
     text = _decode(body)
     tree = _parse(text, name)
-    _name_makers(tree)
+    _spell_out_namedtuple(tree)
     if version is not None:
         _decide_branches(tree, version)
     dynamics = find_dynamics(tree, text)
@@ -569,7 +569,7 @@ def _base_names(node: ast.expr) -> list[str]:
     return [dotted(node)]
 
 
-def _name_makers(tree: ast.Module) -> None:
+def _spell_out_namedtuple(tree: ast.Module) -> None:
     """Give ``from collections import namedtuple as nt`` its own name where it is called."""
     aliases = {
         alias.asname

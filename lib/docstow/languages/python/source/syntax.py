@@ -77,6 +77,15 @@ def positional(function: Function | ast.Lambda) -> list[ast.arg]:
     return [*function.args.posonlyargs, *function.args.args]
 
 
+def defaults(function: Function | ast.Lambda) -> dict[str, ast.expr]:
+    """Return the defaults of the parameters that have one, by their names."""
+    plain, given = positional(function), function.args.defaults
+    last = plain[len(plain) - len(given) :]
+    found = {each.arg: value for each, value in zip(last, given, strict=True)}
+    only = zip(function.args.kwonlyargs, function.args.kw_defaults, strict=True)
+    return found | {each.arg: value for each, value in only if value is not None}
+
+
 def string_value(node: ast.AST | None) -> str:
     """Return the string that a node is; empty for anything else."""
     if isinstance(node, ast.Constant) and isinstance(node.value, str):

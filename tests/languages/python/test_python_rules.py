@@ -162,6 +162,34 @@ def test_what_a_module_is_filled_with_has_a_form(tmp_path: Path) -> None:
     assert filled.certain("any", "memory")
 
 
+def _packed(*texts: bytes) -> bytes:
+    """Return texts as Cython's own method packs them: letters, and what was there before."""
+    parts: list[bytes] = []
+    flags: list[int] = []
+    whole = b""
+    for text in texts:
+        at = whole.rfind(text) if len(text) > 2 else -1
+        back = len(whole) - at - len(text)
+        if at >= 0 and back < 0x80:
+            parts.append(bytes([back, len(text) - 3]))
+            flags.append(0)
+        else:
+            parts += [bytes([each]) for each in text]
+            flags += [1] * len(text)
+        whole += text
+    groups = range(0, len(parts), 8)
+    marks = [sum(flag << n for n, flag in enumerate(flags[at : at + 8])) for at in groups]
+    return b"".join(
+        bytes([mark]) + b"".join(parts[at : at + 8]) for at, mark in zip(groups, marks, strict=True)
+    )
+
+
+#: A compiled module of Cython 3.3: constants of some length begin at places of 32 bytes.
+PACKED = b"__pyx_capi LZSS string data decompress".ljust(64, b"\0") + _packed(
+    b"__main__", b"there", b"is nothing ", b"there", b"abouts", b"is nothing ", *[b". "] * 90
+)
+
+
 @pytest.mark.parametrize(
     ("binary", "name", "is_certain"),
     [
@@ -170,6 +198,9 @@ def test_what_a_module_is_filled_with_has_a_form(tmp_path: Path) -> None:
         (b"__pyx_capi decompress", "absent", False),
         (b"__pyx_capi decompress" + zlib.compress(b"there" * 50, 9), "there", False),
         (b"__pyx_capi decompress" + zlib.compress(b"there" * 50, 9), "absent", True),
+        (PACKED, "there", False),
+        (PACKED, "thereabouts", False),
+        (PACKED, "absent", True),
     ],
 )
 def test_what_is_compiled_has_no_name_that_its_file_has_not(

@@ -171,6 +171,26 @@ NOT_ALL_GIVEN = {
     ),
 }
 
+#: Members of values of unknown classes that something may have, and keywords that may be taken.
+MAYBE_HEARD_OF = {
+    "a word of the package": "quay.anchorage().light()",
+    "a name of Python's own": "quay.anchorage().title()",
+    "a method of what is given": "import harbour\nquay.anchorage(harbour.Ship()).moor('a')",
+    "a method of the code": ("class Own:\n    def lamp(self): ...\nquay.anchorage(Own()).lamp()"),
+    "what is given is not known": "from elsewhere import made\nquay.anchorage(made).lamp()",
+    "a function is given": "def f(lamp): ...\nquay.anchorage(f).lamp()",
+    "a parameter is given": "def f(what):\n    quay.anchorage(what).lamp()",
+    "something is kept there": "quay.anchorage().state.lamp()",
+    "the code sets it": "b = quay.anchorage()\nb.lamp = print\nb.lamp()",
+    "an attribute that data name": "quay.anchorage().lamp",
+    "the class answers for anything": "quay.Any().lamp()",
+    "a name it answers for": "quay.Buoy().bell",
+    "a test for it": "b = quay.anchorage()\nif hasattr(b, 'lamp'):\n    b.lamp()",
+    "keywords are kept": "quay.stored('a', colour=1)",
+    "a keyword that the code speaks of": "print('colour')\nquay.handed('a', colour=1)",
+    "a keyword of something else": "quay.handed('a', given=1)",
+}
+
 #: A class of Python's own whose stub tells not all that its instances have.
 HANDLER = """from wsgiref.simple_server import ServerHandler
 class A(ServerHandler):
@@ -602,6 +622,29 @@ class Model(metaclass=Meta):
     def save(self): ...
 """,
     },
+    "quay": {
+        "quay/__init__.py": """
+def anchorage(*given):
+    return _KEPT[given]
+
+def handed(where, *, depth=1, **options):
+    return _KEPT[where](where, **options)
+
+def stored(where, **fields):
+    return {**fields}
+
+class Buoy:
+    def light(self): ...
+    def __getattr__(self, name):
+        if name == "bell":
+            return _KEPT
+        return getattr(self._held, name)
+
+class Any:
+    def __getattr__(self, name):
+        return _KEPT[name].made(name)
+""",
+    },
     "sand-dune": {"sand/dune/__init__.py": "def dig(): ...\n"},
     "sand-beach": {"sand/beach/__init__.py": "def walk(): ...\n"},
     "pydantic": {
@@ -692,6 +735,11 @@ def subplots(nrows: int = 1, ncols: int = 1, *, squeeze: bool = True) -> tuple[F
     },
     "botocore": {
         "botocore/__init__.py": "",
+        "botocore/errorfactory.py": """
+class BaseClientExceptions:
+    def __getattr__(self, name):
+        raise AttributeError(name)
+""",
         "botocore/paginate.py": "class Paginator:\n    def paginate(self, **kwargs): ...\n",
         "botocore/waiter.py": "class Waiter:\n    def wait(self, **kwargs): ...\n",
         "botocore/data/dry-dock/2020-01-01/service-2.json": json.dumps(
@@ -794,6 +842,10 @@ def verify(opened: Runtime) -> Verify:
         ("class Own(harbour.Ship):\n    pass\nOwn().moor('x').shipps", "Berth.shipps", "ships"),
         ("{n: 1 for n in 'ab'}.popp('a')", "dict.popp", "pop"),
         ("harbour.rig(harbour.Ship(), color='red')", "rig(color=)", "colour"),
+        ("import quay\nquay.anchorage().lamp()", "quay.anchorage().lamp", None),
+        ("import quay\nb = quay.anchorage(1)\nfor e in b.all:\n    e.lamp()", "e.lamp", None),
+        ("import quay\nquay.Buoy().lit()", "Buoy.lit", "light"),
+        ("import quay\nquay.handed('a', colour=1)", "handed(colour=)", None),
         ("import atoll\natoll.Deep().dove(3)", "Deep.dove", None),
         ("import atoll\natoll.Deep().dive(3).dived(1)", "Deep.dived", "dive"),
         ("import atoll\natoll.Deep().rope().knot()", "Rope.knot", None),
@@ -857,7 +909,9 @@ def test_what_is_wrong_is_found_with_its_place_and_owner(
     line = f"import harbour\n{code}".split("\n")[found["line"] - 1]
     word = name.removesuffix("=)").split("(")[-1].split(".")[-1]
     is_call = name.endswith(")")
-    starts = ("harbour", "atoll", "isle", "cape", "C(") if is_call else (word, "from ", "cape.")
+    starts = (
+        ("harbour", "quay", "atoll", "isle", "cape", "C(") if is_call else (word, "from ", "cape.")
+    )
     assert line[found["column"] - 1 :].startswith(starts), found
 
 
@@ -911,6 +965,7 @@ def test_what_is_wrong_is_found_with_its_place_and_owner(
         "import datetime as dt\n(dt.datetime.now() - dt.timedelta(1)).isoformat()",
         FILLED,
         *(pytest.param(code, id=cause) for cause, code in TAKEN_FOR_OTHERS.items()),
+        *(pytest.param(f"import quay\n{c}", id=cause) for cause, c in MAYBE_HEARD_OF.items()),
     ],
 )
 def test_what_is_not_certain_is_no_finding(verify: Verify, code: str) -> None:

@@ -6,9 +6,7 @@ A module may be a source file, a stub beside it or in a ``-stubs`` folder, compi
 from __future__ import annotations
 
 import os
-import re
 import threading
-import zlib
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
@@ -18,6 +16,7 @@ from pathlib import Path
 from typing import Literal
 
 from docstow.core.errors import DocstowError
+from docstow.languages.python.cython_texts import compressed_texts
 from docstow.languages.python.service_clients import DESCRIPTIONS, service_source
 from docstow.languages.python.source import read_module
 from docstow.languages.python.source.facts import ModuleFacts
@@ -30,10 +29,6 @@ _LARGEST_FILE = 4 * 1024 * 1024
 #: Bytes of a compiled module that is searched.
 _LARGEST_BINARY = 96 * 1024 * 1024
 _NATIVE_SUFFIXES = (".so", ".pyd", ".dll", ".dylib")
-#: What begins the texts of a module that Cython keeps compressed; shorter ones are something else.
-_COMPRESSED = re.compile(rb"x[\x9c\xda]")
-_SHORTEST_TEXTS = 64
-_LONGEST_TEXTS = 16 * 1024 * 1024
 #: What is in modules that are made by Cython, by Rust and by mypyc, which keep names otherwise.
 _OTHER_THAN_C = (b"__pyx_", b"pyo3", b"rustc", b"CPyStatic")
 _STUBS = "-stubs"
@@ -228,7 +223,7 @@ class PythonFiles:
         if b"__pyx_" not in body or b"decompress" not in body:
             return False
         if binary not in self._texts:
-            self._texts[binary] = b"\0".join(_inflated(body))
+            self._texts[binary] = b"\0".join(compressed_texts(body))
         return wanted in self._texts[binary] if self._texts[binary] else None
 
     def shown(self, path: Path) -> str:
@@ -320,16 +315,6 @@ class PythonFiles:
             ):
                 self._listed[folder] = {entry.name: entry.is_dir() for entry in found}
         return self._listed[folder]
-
-
-def _inflated(body: bytes) -> Iterator[bytes]:
-    """Yield what is compressed in a file, but for short pieces."""
-    view = memoryview(body)
-    for found in _COMPRESSED.finditer(body):
-        with suppress(zlib.error):
-            text = zlib.decompressobj().decompress(view[found.start() :], _LONGEST_TEXTS)
-            if len(text) >= _SHORTEST_TEXTS:
-                yield text
 
 
 def _is_native(entry: str) -> bool:

@@ -28,6 +28,7 @@ from docstow.languages.python.files import Layer, ModuleFiles, PythonFiles
 from docstow.languages.python.names import DefinitionView, External, ModuleView, Names, NameView
 from docstow.languages.python.source.dynamic import FILLED
 from docstow.languages.python.source.facts import Definition, ModuleFacts
+from docstow.languages.python.source.functions import hands_keywords_on, parameters
 from docstow.languages.python.source.syntax import Function
 from docstow.languages.python.words import Words
 from docstow.languages.shared.boundary import Boundary
@@ -269,6 +270,8 @@ class PythonSurface:
                     return True
                 homes = (self._siblings(_root(each.path)) for each in lineage.classes)
                 surfaces |= {id(each): each for each in homes if each is not None}
+            elif self.resolver.compiled_module(view.path) is not None:
+                is_module = True
             else:
                 return True
         return not views or any(
@@ -293,6 +296,37 @@ class PythonSurface:
             for each in others.values()
             if to_module or each.package.name != STANDARD
         )
+
+    def may_take(self, keyword: str) -> bool:
+        """Return whether the package, or one that it imports, may take a keyword.
+
+        Attributes that functions set by name are keywords, too: ``set_color`` for ``color``.
+        """
+        found = (self._siblings(each) for each in sorted(self._words.imports))
+        others = [self, *(each for each in found if each is not None and each is not self)]
+        return any(
+            each.has_keyword(keyword)
+            or each.has_word_to_give(f"set_{keyword}", to_module=False, is_compiled=True)
+            for each in dict.fromkeys(others)
+        )
+
+    @property
+    def has_plugins(self) -> bool:
+        """Whether the package looks for other packages that extend it."""
+        return self._words.has_plugins
+
+    def has_keyword(self, keyword: str) -> bool:
+        """Return the same of the package alone."""
+        return self._words.may_take(keyword)
+
+    @property
+    def names_by_data(self) -> bool:
+        """Whether the package may name attributes by data, or answers for names by itself."""
+        return self._words.names_by_data
+
+    def may_compose(self, name: str) -> bool:
+        """Return whether the package may make a name of parts: ``f"set_{alias}"``."""
+        return self._words.may_compose(name)
 
     def has_word_to_give(self, name: str, *, to_module: bool, is_compiled: bool) -> bool:
         """Return the same of the package alone, with or without its compiled modules."""
@@ -398,6 +432,14 @@ class PythonSurface:
         """Return whether a function makes names up for a module or class."""
         return self.why_uncertain(path, name) == FILLED
 
+    def answers_for_others(self, path: str) -> bool:
+        """Return whether a class may answer for names that nothing else has."""
+        lineages = [each.names.lineage(each) for each in _definitions(self._views(path))]
+        bodies = [each.definition.body for one in lineages for each in one.classes]
+        return any(each.unread for each in lineages) or any(
+            each is None or each.getattr_result not in {"no", "handed"} for each in bodies
+        )
+
     def stands_for_others(self, path: str) -> bool:
         """Return whether values of other classes may be taken for instances of a class."""
         found = _definitions(self._views(path))
@@ -426,6 +468,23 @@ class PythonSurface:
         if len(views) != 1 or views[0].definition.kind != "function":
             return None
         return undecorated_parameters(views[0], self._receiver(path, views))
+
+    def options(self, path: str) -> tuple[Parameter, ...] | None:
+        """Return what is written of what a function takes that hands further keywords on.
+
+        None where it takes no others, or keeps them as data.
+        """
+        node = self._node(path)
+        if isinstance(node, ast.ClassDef):
+            path = f"{path}.__init__"
+            node = self._node(path)
+        if not isinstance(node, Function) or not hands_keywords_on(node):
+            return None
+        taken = parameters(node.args)
+        is_method = isinstance(self._views(path)[0], DefinitionView) and (
+            _definitions(self._views(path))[0].owner is not None
+        )
+        return taken[is_method:-1]
 
     def function(self, path: str) -> Function | None:
         """Return the source of a function; None where it cannot be read."""

@@ -28,6 +28,13 @@ _LARGEST_FILE = 4 * 1024 * 1024
 #: Files with a word that are parsed to see what the word is there.
 _MOST_PARSED = 12
 _IMPORTED = re.compile(rb"^[ \t]*(?:from|import)[ \t]+([A-Za-z_]\w*)", re.MULTILINE)
+#: How a package finds others that extend it.
+_PLUGINS = re.compile(rb"entry_points|EntryPoint")
+#: How attributes get names that are no words of the package.
+_BY_DATA = re.compile(
+    rb"\bsetattr\(\s*\w+\s*,\s*[A-Za-z_]|__dict__(?:\.update|\[|\s*=)|def __getattr__"
+    rb"|\bnamedtuple\(\s*[^,]+,\s*[A-Za-z_]|\bmake_dataclass\(|SimpleNamespace\("
+)
 _TESTS = frozenset({"tests", "conftest"})
 
 
@@ -72,6 +79,33 @@ class Words:
         is_giving = _is_in_module if to_module else _is_in_class
         key = ("module" if to_module else "class", str(is_compiled), name)
         return self.once(key, lambda: self._may_have(name, is_giving, is_compiled=is_compiled))
+
+    def may_compose(self, name: str) -> bool:
+        """Return whether a module of the package may make a name of parts, one of them written."""
+        parts = name.split("_")
+        first = ("_".join(parts[:end]) + "_" for end in range(1, len(parts)))
+        last = ("_" + "_".join(parts[start:]) for start in range(1, len(parts)))
+        begins, ends = (b"|".join(re.escape(e.encode()) for e in many) for many in (first, last))
+        made = re.compile(
+            rb"""['"](?:%s)(?:['"]|\{|%%)|(?:['"]|\}|%%s)(?:%s)['"]""" % (begins, ends)
+        )
+        return len(parts) > 1 and self.once(
+            ("made", name), lambda: any(made.search(each) is not None for each in self.texts())
+        )
+
+    def may_take(self, name: str) -> bool:
+        """Return whether something in the package may take a keyword."""
+        return self.once(("keyword", name), lambda: self._may_have(name, _is_taken))
+
+    @cached_property
+    def has_plugins(self) -> bool:
+        """Whether a module of the package looks for other packages that extend it."""
+        return any(_PLUGINS.search(each) is not None for each in self.texts())
+
+    @cached_property
+    def names_by_data(self) -> bool:
+        """Whether a module of the package may name attributes by data, or by what is asked for."""
+        return any(_BY_DATA.search(each) is not None for each in self.texts())
 
     def may_set(self, name: str) -> bool:
         """Return whether a module of the package may set an attribute of a name."""
@@ -162,6 +196,38 @@ def _is_in_class(name: str, text: bytes) -> bool:
 def _is_in_module(name: str, text: bytes) -> bool:
     """Return the same of a module, which may also get what another one defines or imports."""
     return _is_given(name, text, ast.ClassDef | ast.Module)
+
+
+def _is_taken(name: str, text: bytes) -> bool:
+    """Return whether a text has a parameter, a field, a keyword or a key of a name."""
+    tree = try_parse_module(text.decode("utf-8", "replace")) if _is_anything(name, text) else None
+    if tree is None:
+        return _is_anything(name, text)
+    said = _said_words(tree, name)
+    for node in ast.walk(tree):
+        match node:
+            case ast.arg(arg=own) | ast.keyword(arg=own) if own == name:
+                return True
+            case ast.ClassDef() if any(each == name for each in _bound(node)):
+                return True
+    return said
+
+
+def _said_words(tree: ast.Module, name: str) -> bool:
+    """Return whether a text that is no docstring has a word."""
+    docstrings = {
+        id(each.value)
+        for each in ast.walk(tree)
+        if isinstance(each, ast.Expr) and isinstance(each.value, ast.Constant)
+    }
+    word = re.compile(rf"\b{re.escape(name)}\b")
+    return any(
+        isinstance(each, ast.Constant)
+        and isinstance(each.value, str)
+        and id(each) not in docstrings
+        and word.search(each.value) is not None
+        for each in ast.walk(tree)
+    )
 
 
 def _is_given(name: str, text: bytes, owners: type[ast.AST] | UnionType) -> bool:

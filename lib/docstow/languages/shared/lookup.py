@@ -178,6 +178,9 @@ class Names:
                 if symbol is None:
                     return Answer("not_checked", package=package)
                 return self._missing(package, symbol, parent, parts[end - 1])
+            if symbol is not None and symbol.kind == found.kind == "re-export":
+                # What is not read is not known to have the member.
+                return self._missing(package, symbol, ".".join(parts[: end - 1]), parts[end - 1])
             symbol = found
         if symbol is None:
             return Answer("not_checked", package=package)

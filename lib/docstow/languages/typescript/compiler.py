@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -349,16 +349,21 @@ class _Judge:
         # What the code's own types are rests on its other files, which are not looked at.
         is_made = home.is_own and (" & " in owner or owner.startswith("{"))
         is_open = is_open or (is_made and self._unresolved.is_any)
-        is_open = is_open or self._is_unresolved(node, said.code)
+        is_open = is_open or self._is_unresolved(
+            node, said.code, is_one_class="|" in owner and not _is_union(owner)
+        )
         if said.code != _MISSPELLED:
             is_open = is_open or self._may_be_another(node, owner)
         if not self._typed and said.code != _MISSPELLED:
             is_open = is_open or (home.package == _NODE and _may_node_have(owner, member, home))
-            is_added_to = node is None or called_at(node, self._tree) is None
+            is_called = node is not None and called_at(node, self._tree) is not None
+            is_added_to = not is_called
             is_added_to = is_added_to or home.package in _WITH_MIDDLEWARE
             is_open = is_open or home.is_own or not home.package
             is_open = is_open or (
-                self._is_handed(node, is_added_to=is_added_to) and not self._is_part(said, member)
+                self._is_handed(node, is_added_to=is_added_to)
+                and not self._is_part(said, member)
+                and not (self._is_alone and is_called and home.package)
             )
             is_open = is_open or owner in _PRIMITIVES
             # One of several types lacks it, whose name does not tell that they are several.
@@ -380,6 +385,12 @@ class _Judge:
             names = self._server.members(said.line, said.start)
             near = self._near(said, member, names, title, node)
         return self._finding(said, f"{title}.{member}", "unknown", "", near, home)
+
+    @cached_property
+    def _is_alone(self) -> bool:
+        """Whether the code is a whole program, so that it shows what adds methods to anything."""
+        is_shared = _SHARES.search(self._tree.root.text or b"") is not None
+        return not is_shared and not self._unresolved.is_any
 
     def _may_be_another(self, node: Node | None, owner: str) -> bool:
         """Whether a type may be another one elsewhere: in a worker, or where all names are found.
@@ -547,10 +558,15 @@ class _Judge:
         """Return what stands before a member's name."""
         return child(self._tree.parent(node), "object") if node is not None else None
 
-    def _is_unresolved(self, node: Node | None, code: str) -> bool:
+    def _is_unresolved(self, node: Node | None, code: str, *, is_one_class: bool) -> bool:
         """Return whether what a value is rests on something that is not found.
 
         Of several forms of a function the compiler takes the first one then.
+
+        Args:
+            node: a member of the value.
+            code: of what is said of it.
+            is_one_class: the value may be of several forms of one generic class.
         """
         value = self._receiver(node)
         if value is None:
@@ -568,6 +584,7 @@ class _Judge:
         return (
             not self._typed
             and code != _MISSPELLED
+            and not is_one_class
             and any(map(self._scope.is_handed, given.named_children))
             and (
                 len(self._server.signatures(at.row, at.column + 1)) > 1
@@ -766,6 +783,13 @@ class _Judge:
             with suppress(DocstowError):
                 return scan.boundary.read(path).decode("utf-8", "replace")
         return ""
+
+
+#: What other files of a program may add to, or get: its own imports and exports.
+_SHARES = re.compile(
+    rb"(?:from|require\(|import\(|import)\s*['\"]\.{1,2}/|^\s*export\b|\bexports\s*[.=\[]",
+    re.MULTILINE,
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,7 @@ from docstow.languages.python.check.inference import Inference
 from docstow.languages.python.check.parse import Parsed, Scope, collect_scopes, outer_nodes, parse
 from docstow.languages.python.check.passed import call_shape
 from docstow.languages.python.source.syntax import Function, dotted
-from docstow.languages.python.surface import STANDARD, PythonSurface
+from docstow.languages.python.surface import PythonSurface
 from docstow.languages.shared.findings import Finding, Verdict, sort_findings
 from docstow.languages.shared.lookup import (
     Answer,
@@ -76,6 +76,7 @@ class Checked:
         narrowed: variables whose type the code tests.
         around: what stands around its calls.
         unsure: members that classes seem to lack, with these.
+        unknown: methods of values of which nothing is known.
     """
 
     verdict: Verdict
@@ -89,6 +90,7 @@ class Checked:
     narrowed: frozenset[str]
     around: Surroundings
     unsure: Sequence[tuple[ast.Attribute, ValueType]]
+    unknown: Sequence[ast.Attribute]
 
 
 def verify(code: str, resolver: Resolver) -> Verdict:
@@ -147,6 +149,7 @@ class _Checker:
         self._visited: dict[ast.AST, Scope] = {}
         self._guarded_places: set[tuple[int, int]] = set()
         self._unsure: list[tuple[ast.Attribute, ValueType]] = []
+        self._unknown: list[ast.Attribute] = []
 
     def checked(self, verdict: Verdict) -> Checked:
         """Return a verdict with what was learnt."""
@@ -162,6 +165,7 @@ class _Checker:
             narrowed=self._narrowed,
             around=self._around,
             unsure=self._unsure,
+            unknown=self._unknown,
         )
 
     def verdict(self) -> Verdict:
@@ -303,29 +307,9 @@ class _Checker:
         if node.attr not in self._patched:
             if owner is not None:
                 self._member(node, owner)
-            elif isinstance(node.value, ast.Name) and id(node) in self._called:
-                self._decorated(node, node.value.id)
+            else:
+                self._unknown.append(node)
         return False
-
-    def _decorated(self, node: ast.Attribute, function: str) -> None:
-        """Check a method of what decorators of packages make of a function of the code.
-
-        Which class it is nobody knows; but none of these packages has such a word.
-        """
-        makers = self._values.makers_of(function, self._scope)
-        makers = [each for each in makers if each.name != STANDARD]
-        surfaces = [each.surface for each in makers]
-        if node.attr.startswith("_") or not makers:
-            return
-        if any(
-            not isinstance(each, PythonSurface) or each.has_to_give(node.attr) for each in surfaces
-        ):
-            return
-        by = " and ".join(dict.fromkeys(f"{each.name} {each.version}" for each in makers))
-        message = f"what {by} makes of {function} has no {node.attr}."
-        answer = Answer("unknown", message=message, package=makers[0], looked_in=function)
-        column = (node.end_col_offset or 0) - len(node.attr)
-        self._report(node, f"{function}.{node.attr}", answer, column)
 
     def _imported_attribute(self, node: ast.Attribute, path: str) -> None:
         answer = self._look_up(path)
@@ -348,6 +332,7 @@ class _Checker:
             is_unsure = result is None and not self._values.classes.has_member(owner, node.attr)
         else:
             is_unsure = result is not None and result[1].status == "not_checked"
+            self._unknown += [node] if is_unsure else []
         self._unsure += [(node, owner)] if is_unsure else []
         return result is not None
 
@@ -403,6 +388,9 @@ class _Checker:
             # ``Class.method(instance)`` has the receiver among its arguments.
             owner = self._values.type_of(getattr(node.func, "value", node.func), self._scope)
             unbound = isinstance(owner, LocalType) and owner.is_class
+            symbol = self._names.look_up(path).symbol if path else None
+            # A function of a module that a class binds gets the receiver, too.
+            unbound = unbound or (symbol is not None and symbol.kind == "function")
         elif not self._is_patched(path):
             answer = self._names.look_up(path)
             unbound = answer.symbol is not None and answer.symbol.kind == "method"
@@ -461,7 +449,9 @@ class _Checker:
             return
         overloads = symbol.overloads if symbol.parameters is None else (symbol.parameters,)
         wrong = mismatch_of_all(overloads, call_shape(node, self._around), unbound=unbound)
-        wrong = wrong if overloads else self._keyword_of_nobody(node, path, answer)
+        is_open = any(each.kind == "var_keyword" for one in overloads for each in one)
+        if wrong is None and (is_open or not overloads):
+            wrong = self._keyword_of_nobody(node, path, answer)
         if wrong is not None:
             answer = replace(
                 answer,
@@ -473,20 +463,28 @@ class _Checker:
             self._report(place_of(node, wrong.keyword), name, answer)
 
     def _keyword_of_nobody(self, node: ast.Call, path: str, answer: Answer) -> Mismatch | None:
-        """Return what is wrong with a keyword that no decorator of a function can mean either.
+        """Return what is wrong with a keyword that nothing takes that a function hands it to.
 
-        Its package has no such word anywhere.
+        That may be a decorator of the function's own package, or what gets its further keywords.
         """
         surface = answer.package.surface if answer.package is not None else None
         if not isinstance(surface, PythonSurface) or not node.keywords:
             return None
-        taken = surface.undecorated(path)
-        wrong = (
-            mismatch(taken, call_shape(node, self._around), unbound=True)
-            if taken is not None
-            else None
+        taken, may_take = surface.undecorated(path), surface.has_keyword
+        if taken is None and not surface.has_plugins:
+            taken, may_take = surface.options(path), surface.may_take
+        shape = call_shape(node, self._around)
+        wrong = mismatch(taken, shape, unbound=True) if taken is not None else None
+        if wrong is None or self._is_said(wrong.keyword) or may_take(wrong.keyword):
+            return None
+        return wrong
+
+    def _is_said(self, keyword: str) -> bool:
+        """Return whether the code has a word otherwise than as a keyword."""
+        given = sum(
+            isinstance(e, ast.keyword) and e.arg == keyword for e in ast.walk(self._parsed.tree)
         )
-        return wrong if wrong is not None and not surface.mentions(wrong.keyword) else None
+        return len(re.findall(rf"\b{re.escape(keyword)}\b", self._parsed.text)) > given
 
 
 def wrong_call(title: str, reason: str, symbol: Symbol | None) -> str:

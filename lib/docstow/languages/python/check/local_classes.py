@@ -129,8 +129,17 @@ class LocalClasses:
         if key not in self._bases:
             # A class that is its own base is not known.
             self._bases[key] = None
-            self._bases[key] = self._find_bases(own)
+            found = self._find_bases(own)
+            self._bases[key] = None if self._is_among(own, found or ()) else found
         return self._bases[key]
+
+    def _is_among(self, own: LocalType, bases: Sequence[ValueType]) -> bool:
+        """Return whether a class is one of some classes or of their bases."""
+        own_bases = [each for each in bases if isinstance(each, LocalType)]
+        return any(
+            each.node is own.node or self._is_among(own, self.bases(each) or ())
+            for each in own_bases
+        )
 
     def _find_bases(self, own: LocalType) -> list[ValueType] | None:
         found: list[ValueType] = []

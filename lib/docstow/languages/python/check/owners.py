@@ -35,7 +35,7 @@ _SPECIFIED = "dataclasses.Field"
 #: Of these a value is annotated that has names that they have not.
 _UNINFORMATIVE = frozenset({"object", "type", "None", "Never", "Unknown", "Any", "Todo", "super"})
 #: The header of a class that tells of others what they have at least.
-_PROTOCOL = re.compile(r"\bclass \w+\(.*\bProtocol\b", re.DOTALL)
+PROTOCOL = re.compile(r"\bclass \w+\(.*\bProtocol\b", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,7 +223,7 @@ class Owners:
     def _of_package(self, path: str, *, typed: bool) -> Owner | None:
         package = self._own.names.resolver.package_for(path)
         symbol = package.surface.symbol(path) if package is not None else None
-        if package is None or symbol is None or _PROTOCOL.search(symbol.signature):
+        if package is None or symbol is None or PROTOCOL.search(symbol.signature):
             return None
         return Owner(PackageType(path, package), typed)
 

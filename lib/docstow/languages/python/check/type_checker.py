@@ -34,6 +34,7 @@ from docstow.languages.python.check.certainty import (
 from docstow.languages.python.check.doubts import Doubts
 from docstow.languages.python.check.edited import Edited
 from docstow.languages.python.check.hints import hinted
+from docstow.languages.python.check.origins import unheard_of
 from docstow.languages.python.check.owners import Owner, Owners, is_plain
 from docstow.languages.python.check.parse import Defined, Receiver, parse
 from docstow.languages.python.check.passed import call_shape
@@ -161,7 +162,8 @@ def judge(engines: Engines, code: str, resolver: Resolver, scans: Sequence[Scan]
             judged = _joined(judged, judging.findings(server, claims))
             # What our reader knows is the same, whichever checker is asked beside it.
             judged = _joined(judged, judging.of_own() if checker is checkers[-1] else ())
-    return replace(own.verdict, findings=_joined(own.verdict.findings, judged))
+    found = _joined(own.verdict.findings, judged)
+    return replace(own.verdict, findings=_joined(found, unheard_of(own, found)))
 
 
 def _roots(scans: Sequence[Scan]) -> dict[Path, Boundary]:

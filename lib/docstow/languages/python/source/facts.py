@@ -11,7 +11,7 @@ from docstow.languages.shared.surface import Parameter
 #: What ``__getattr__`` of a class returns for names that the class lacks. ``no``: it has none, or
 #: one that only raises. ``hidden``: it is hidden from type checkers. ``items``: what the object
 #: holds under that key. ``any``: anything.
-GetattrResult = Literal["no", "hidden", "items", "any"]
+GetattrResult = Literal["no", "hidden", "items", "handed", "any"]
 #: How a decorator that keeps the arguments of a function is used: as it is, or called. Empty for
 #: other functions.
 Keeps = Literal["", "bare", "called"]

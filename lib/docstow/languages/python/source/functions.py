@@ -39,6 +39,10 @@ _KEY_METHODS = frozenset({"get", "pop", "setdefault"})
 #: Functions that tell of a mistake.
 _WARNS = re.compile(r"(?:^|\.)(?:warn|warning|deprecat)\w*$")
 _INTROSPECTION = frozenset({"locals", "vars", "eval", "exec"})
+#: What keeps the keywords that it is given as data.
+_NAMED_BY_DATA = re.compile(
+    r"(?:^|\.)(?:dict|update|format|OrderedDict|Namespace|SimpleNamespace)$"
+)
 
 
 def parameters(arguments: ast.arguments) -> tuple[Parameter, ...]:
@@ -326,6 +330,41 @@ def find_forward(node: Function) -> Forward | None:
     if not all(target for target, _ in targets):
         return None
     return Forward(tuple(dict.fromkeys(targets)), frozenset(keys))
+
+
+def hands_keywords_on(node: Function) -> bool:
+    """Return whether further keywords of a function are options, and no data of any name.
+
+    They are refused, read by their names or handed on to calls that are not all the function's own.
+    """
+    rest = node.args.kwarg.arg if node.args.kwarg is not None else ""
+    nodes = list(_body_nodes(node))
+    uses = sum(isinstance(each, ast.Name) and each.id == rest for each in nodes)
+    calls = [e for e in nodes if isinstance(e, ast.Call) and _passes_keywords(e, rest)]
+    # What takes all arguments as they are may be anything.
+    if not rest or any(isinstance(arg, ast.Starred) for each in calls for arg in each.args):
+        return False
+    if any(
+        _NAMED_BY_DATA.search(dotted(each.func))
+        or is_of_super(getattr(each.func, "value", each.func))
+        for each in calls
+    ):
+        return False
+    refused, tested = _refusals(nodes, rest)
+    read = sum(_reads_key(each, rest) for each in nodes)
+    return bool(calls or refused) and read + len(calls) + refused + tested == uses
+
+
+def _reads_key(node: ast.AST, rest: str) -> bool:
+    """Return whether a node reads one key of the dictionary, or tests whether it is there."""
+    match node:
+        case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr=method), args=[_, *_]):
+            return name == rest and method in _KEY_METHODS
+        case ast.Subscript(value=ast.Name(id=name)):
+            return name == rest
+        case ast.Compare(ops=[ast.In() | ast.NotIn()], comparators=[ast.Name(id=name)]):
+            return name == rest
+    return False
 
 
 def _refusals(nodes: Sequence[ast.AST], rest: str) -> tuple[int, int]:

@@ -25,7 +25,7 @@ _OF_FUNCTIONS = re.compile(
     r"func|method|handler|callback|command|plugin|regist|action|hook|__dict__|module|proxy|client"
 )
 #: What ``__getattr__`` may return, the narrowest first.
-_WIDENING: tuple[GetattrResult, ...] = ("no", "hidden", "items", "any")
+_WIDENING: tuple[GetattrResult, ...] = ("no", "hidden", "items", "handed", "any")
 
 
 def lazy_names(tree: ast.Module, name: str, *, package: bool) -> Mapping[str, tuple[str, str]]:
@@ -546,7 +546,35 @@ def _getattr_result(node: ast.stmt, *, hidden: bool) -> GetattrResult:
         for each in ast.walk(node)
         if isinstance(each, ast.For) and _is_own_part(each.iter)
     }
-    return "items" if all(_is_own_item(each, name, parts) for each in given) else "any"
+    if all(_is_own_item(each, name, parts) for each in given):
+        return "items"
+    told = {
+        statement.value
+        for each in ast.walk(node)
+        if isinstance(each, ast.If) and _compares(each.test, name)
+        for statement in each.body
+        if isinstance(statement, ast.Return)
+    }
+    is_handed = all(each in told or _is_handed(each, name) for each in given)
+    return "handed" if is_handed else "any"
+
+
+def _compares(test: ast.expr, name: str) -> bool:
+    """Return whether a test is that a name is a text: ``name == "event"``."""
+    match test:
+        case ast.Compare(
+            left=ast.Name(id=asked), ops=[ast.Eq()], comparators=[ast.Constant(value=str())]
+        ):
+            return asked == name
+    return False
+
+
+def _is_handed(node: ast.expr | None, name: str) -> bool:
+    """Return whether a node is ``getattr(another, name)``."""
+    match node:
+        case ast.Call(func=ast.Name(id="getattr"), args=[_, ast.Name(id=asked), *_]):
+            return asked == name
+    return False
 
 
 def _is_own_item(node: ast.expr | None, name: str, parts: Collection[str]) -> bool:
@@ -570,6 +598,8 @@ def _never_ends(body: Sequence[ast.stmt]) -> bool:
             return True
         case ast.Try(body=tried, handlers=handlers, orelse=[]):
             return _never_ends(tried) and all(_never_ends(each.body) for each in handlers)
+        case ast.If(body=then, orelse=[_, *_] as otherwise):
+            return _never_ends(then) and _never_ends(otherwise)
     return False
 
 

@@ -1,0 +1,404 @@
+"""The packages that a value comes from, where nobody knows its class.
+
+Whatever the class is, it is one of theirs or of what they import. A name that none of them gives
+to anything is then absent.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, TypeAlias
+
+from docstow.languages.python.check.annotations import LocalType, PackageType
+from docstow.languages.python.check.owners import PROTOCOL
+from docstow.languages.python.check.parse import (
+    UNKNOWN,
+    Annotated,
+    Assigned,
+    Binding,
+    Caught,
+    Defined,
+    Import,
+    LoopItem,
+    PlainParameter,
+    Receiver,
+    Scope,
+    Unpacked,
+    scope_nodes,
+)
+from docstow.languages.python.source.syntax import Function, assignments
+from docstow.languages.python.surface import STANDARD, PythonSurface
+from docstow.languages.shared.findings import Finding
+from docstow.languages.shared.lookup import absent
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from docstow.languages.python.check import Checked
+    from docstow.languages.shared.lookup import Installed
+
+#: Steps from a value to what it is made of.
+_DEEPEST = 40
+#: Annotations of what may be of any class, by which packages hand out what was given to them.
+_ANYTHING = re.compile(r"\b(?:Any|object|Self|_?[A-Z]|_?T_\w+|_?[A-Z]?\w*T)\b")
+#: Members that hand out what others put there.
+_STORES = frozenset(
+    {"get", "pop", "load", "loads", "read", "result", "results", "value", "values", "item", "items"}
+    | {"state", "data", "context", "current", "g", "config", "storage", "registry", "extensions"}
+    | {"current_app", "current_user", "hook", "hooks", "plugins", "resolve", "args", "kwargs"}
+    | {"app", "user", "user_data", "chat_data", "bot_data", "obj", "instance", "func", "__self__"}
+)
+#: Packages whose objects have methods that something else describes: services, other languages.
+_DESCRIBED = frozenset(
+    {"boto3", "botocore", "aioboto3", "aiobotocore", "google-api-python-client", "zeep", "suds"}
+    | {"web3", "py4j", "pyspark", "JPype1", "rpy2", "pywin32", "comtypes", "dbus-python", "sh"}
+)
+_WORD = re.compile(r"\w+")
+#: Modules of Python's own that answer for any name, or load anything.
+_HANDING = (
+    "ctypes",
+    "unittest.mock",
+    "xmlrpc",
+    "importlib",
+    "pickle",
+    "builtins.getattr",
+    "builtins.super",
+    "builtins.type",
+    "builtins.next",
+)
+#: What an attribute holds that is declared without a value.
+_NOTHING = ast.Constant(None)
+
+_Packages: TypeAlias = "Mapping[str, Installed]"
+
+
+def unheard_of(own: Checked, known: Sequence[Finding]) -> list[Finding]:
+    """Return the members that no package has of which a value may be.
+
+    Args:
+        own: what our reader knows of the code.
+        known: what is found there already.
+    """
+    places = {
+        (each.line, each.name.rpartition(".")[2]) for each in known if each.status != "not_checked"
+    }
+    origins = _Origins(own)
+    found: list[Finding] = []
+    for node in own.unknown:
+        is_guarded = (node.lineno - 1, node.col_offset) in own.guarded
+        if not is_guarded and (node.end_lineno, node.attr) not in places:
+            found += _absent_from_all(own, node, origins)
+    return found
+
+
+def _absent_from_all(own: Checked, node: ast.Attribute, origins: _Origins) -> Iterator[Finding]:
+    """Yield the finding of a member that none of the packages has; none where one may."""
+    name, scope = node.attr, own.scopes[node]
+    if name.startswith("_") or origins.may_give(name) or origins.may_answer(node, scope):
+        return
+    made, is_known = origins.packages(node.value, scope)
+    made = [each for each in made if each.name != STANDARD]
+    if id(node) not in origins.called and any(map(_names_by_data, made)):
+        return
+    asked = made if is_known else [*made, *origins.standard]
+    if not made or any(map(partial(_may_give, name), asked)):
+        return
+    by = " and ".join(f"{each.name} {each.version}" for each in made)
+    value, owner = ast.unparse(node.value), own.values.type_of(node.value, scope)
+    path = owner.path if isinstance(owner, PackageType) else ""
+    near = own.names.suggest(made[0], path, name) if path else ()
+    near = near or (own.names.offer(made[0], path, name, None) if path else ())
+    message = f"{value} comes from {by}, where nothing has the name {name}."
+    yield Finding(
+        line=node.end_lineno or node.lineno,
+        column=(node.end_col_offset or 0) - len(name.encode()) + 1 + own.parsed.column,
+        name=f"{path or value}.{name}",
+        status="unknown",
+        message=absent(made[0], "class", path, name, near) if path else message,
+        suggestions=near,
+        path=path or value,
+        package=made[0].name,
+        version=made[0].version,
+    )
+
+
+def _may_give(name: str, package: Installed) -> bool:
+    """Return whether something of a package may have a name."""
+    surface = package.surface
+    if not isinstance(surface, PythonSurface) or surface.has_to_give(name):
+        return True
+    return package.name != STANDARD and surface.may_compose(name)
+
+
+def _names_by_data(package: Installed) -> bool:
+    """Return whether attributes of a package's objects may have any name."""
+    surface = package.surface
+    return not isinstance(surface, PythonSurface) or surface.names_by_data
+
+
+class _Origins:
+    """Where the values of one piece of code come from.
+
+    Args:
+        own: what our reader knows of the code.
+    """
+
+    def __init__(self, own: Checked) -> None:
+        self._names = own.names
+        self._values = own.values
+        self._scopes = own.inner_scopes
+        self._narrowed = own.narrowed
+        self._tree = own.parsed.tree
+        self._open: set[tuple[int, str]] = set()
+
+    def packages(self, node: ast.expr, scope: Scope) -> tuple[list[Installed], bool]:
+        """Return the packages that a value comes from, and whether it can be of no others.
+
+        There are none where one of them is not known.
+        """
+        owner = self._values.type_of(node, scope)
+        if isinstance(owner, PackageType):
+            return [owner.package] if owner.package.name not in _DESCRIBED else [], True
+        found = scope.find(node.id) if isinstance(node, ast.Name) else None
+        functions = [
+            each.node
+            for each in (found[1] if found is not None else ())
+            if isinstance(each, Defined) and isinstance(each.node, Function)
+        ]
+        if found is not None and functions and len(functions) == len(found[1]):
+            # Whatever decorators make of a function, it is not what the function returns.
+            made = (self._all(each.decorator_list, found[0], 0) for each in functions)
+            return [*(_merged(made) or {}).values()], True
+        return [*(self._of(node, scope, 0) or {}).values()], False
+
+    def may_give(self, name: str) -> bool:
+        """Return whether the code may give a name to a value, or to a class."""
+        return name in self._words
+
+    @cached_property
+    def standard(self) -> list[Installed]:
+        """Python's own library, of which anything may be returned."""
+        found = self._names.resolver.package_for("builtins.str")
+        return [found] if found is not None else []
+
+    def may_answer(self, node: ast.Attribute, scope: Scope) -> bool:
+        """Return whether what is known to have a member, or not, may answer for any name."""
+        path = self._values.import_path(node.value, scope)
+        owner = (
+            self._values.members.value_at(path) if path else self._values.type_of(node.value, scope)
+        )
+        if owner is None:
+            return path is not None
+        if isinstance(owner, LocalType):
+            return True
+        surface, kinds = owner.package.surface, map(owner.package.symbol, owner.paths)
+        if any(each is not None and PROTOCOL.search(each.signature) for each in kinds):
+            return True
+        return not isinstance(surface, PythonSurface) or any(
+            surface.answers_for_others(each)
+            or surface.stands_for_others(each)
+            or surface.is_filled(each, node.attr)
+            or surface.is_told(each, node.attr)
+            for each in owner.paths
+        )
+
+    @cached_property
+    def called(self) -> frozenset[int]:
+        """What the code calls, by the ids of the nodes."""
+        return frozenset(id(e.func) for e in ast.walk(self._tree) if isinstance(e, ast.Call))
+
+    # -- the code ------------------------------------------------------------------------------
+
+    @cached_property
+    def _members(self) -> Mapping[str, list[tuple[Binding, Scope]]]:
+        """What the code binds to attributes and to members of its classes, by their names."""
+        found: dict[str, list[tuple[Binding, Scope]]] = {}
+        for around, scope in self._scopes.items():
+            if isinstance(around, ast.ClassDef):
+                for name, bindings in scope.bindings.items():
+                    found.setdefault(name, []).extend((each, scope) for each in bindings)
+            known: set[int] = set()
+            nodes = list(scope_nodes(around))
+            for target, annotation, value in (e for node in nodes for e in assignments(node)):
+                if isinstance(target, ast.Attribute):
+                    binding = Annotated(annotation) if annotation else Assigned(value or _NOTHING)
+                    found.setdefault(target.attr, []).append((binding, scope))
+                    known.add(id(target))
+            stored = (each for each in nodes if isinstance(each, ast.Attribute))
+            for each in stored:
+                if isinstance(each.ctx, ast.Store) and id(each) not in known:
+                    found.setdefault(each.attr, []).append((UNKNOWN, scope))
+        return found
+
+    @cached_property
+    def _words(self) -> frozenset[str]:
+        """The words of the code that it may give to values: all but those that it only reads."""
+        found: set[str] = set()
+        for node in ast.walk(self._tree):
+            match node:
+                case ast.Constant(value=str(text)):
+                    found.update(_WORD.findall(text))
+                case ast.Attribute(attr=name, ctx=ast.Store() | ast.Del()):
+                    found.add(name)
+                case ast.Name(id=name, ctx=ast.Store()) | ast.arg(arg=name):
+                    found.add(name)
+                case ast.keyword(arg=str(name)):
+                    found.add(name)
+                case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
+                    found.add(node.name)
+        return frozenset(found)
+
+    # -- expressions ---------------------------------------------------------------------------
+
+    def _all(self, nodes: Iterable[ast.expr], scope: Scope, depth: int) -> _Packages | None:
+        """Return the packages of several values together."""
+        return _merged(self._of(each, scope, depth + 1) for each in nodes)
+
+    def _of(self, node: ast.expr, scope: Scope, depth: int) -> _Packages | None:
+        if depth > _DEEPEST:
+            return None
+        path = self._values.import_path(node, scope)
+        if path is not None:
+            return self._at(path)
+        match node:
+            case ast.Constant() | ast.JoinedStr() | ast.Compare():
+                return {}
+            case ast.Name(id=name):
+                return self._variable(name, scope, depth)
+            case ast.Attribute():
+                return self._attribute(node, scope, depth)
+            case ast.Call(func=function, args=args, keywords=keywords):
+                return self._all([function, *args, *(e.value for e in keywords)], scope, depth)
+            case ast.ListComp() | ast.SetComp() | ast.GeneratorExp():
+                return self._of(node.elt, self._scopes.get(node, scope), depth + 1)
+            case ast.Lambda(body=body):
+                return self._of(body, self._scopes.get(node, scope), depth + 1)
+            case ast.DictComp(value=value):
+                return self._of(value, self._scopes.get(node, scope), depth + 1)
+            case ast.Subscript(value=value) | ast.Await(value=value) | ast.Starred(value=value):
+                return self._of(value, scope, depth + 1)
+        parts = [each for each in ast.iter_child_nodes(node) if isinstance(each, ast.expr)]
+        return self._all(parts, scope, depth)
+
+    def _at(self, path: str) -> _Packages | None:
+        """Return the package of something that is imported; None where that is handed out."""
+        package = self._names.resolver.package_for(path)
+        if package is None or package.name in _DESCRIBED:
+            return None
+        if package.name == STANDARD and path.startswith(_HANDING):
+            return None
+        return self._unless_anything(package, path)
+
+    def _unless_anything(self, package: Installed, path: str) -> _Packages | None:
+        """Return a package; None where what it has there returns a value of any class."""
+        symbol = package.symbol(path)
+        said = symbol.signature.rpartition("->")[2] if symbol and "->" in symbol.signature else ""
+        anything = _ANYTHING.fullmatch if package.name == STANDARD else _ANYTHING.search
+        is_any = anything(said.strip()) is not None or path.rpartition(".")[2] in _STORES
+        return None if is_any else {package.name: package}
+
+    def _attribute(self, node: ast.Attribute, scope: Scope, depth: int) -> _Packages | None:
+        if node.attr in _STORES:
+            return None
+        found = self._of(node.value, scope, depth + 1)
+        owner = self._values.type_of(node.value, scope)
+        if found is not None and isinstance(owner, PackageType):
+            package = owner.package
+            found = {**found, package.name: package}
+            if self._unless_anything(package, f"{owner.path}.{node.attr}") is None:
+                return None
+        for binding, around in self._members.get(node.attr, ()) if found is not None else ():
+            bound = self._bound(binding, around, depth + 1)
+            if bound is None or found is None:
+                return None
+            found = {**found, **bound}
+        return found
+
+    def _variable(self, name: str, scope: Scope, depth: int) -> _Packages | None:
+        found = scope.find(name) if name not in self._narrowed else None
+        if found is None:
+            return None
+        owner, bindings = found
+        key = (id(owner), name)
+        if key in self._open:
+            return {}
+        self._open.add(key)
+        try:
+            return _merged(self._bound(each, owner, depth + 1) for each in bindings)
+        finally:
+            self._open.discard(key)
+
+    def _bound(self, binding: Binding, scope: Scope, depth: int) -> _Packages | None:
+        match binding:
+            case Import(path):
+                return self._at(path)
+            case Assigned(expression) | LoopItem(expression) | Caught(expression):
+                return self._of(expression, scope, depth)
+            case Unpacked(inner):
+                return self._bound(inner, scope, depth)
+            case Annotated(annotation):
+                is_any = _ANYTHING.search(ast.unparse(annotation)) is not None
+                return None if is_any else self._annotated(annotation, scope, depth)
+            case Defined(node):
+                return self._defined(node, scope, depth)
+            case Receiver(node):
+                around = self._scopes[node].parent if node in self._scopes else None
+                return self._defined(node, around, depth) if around is not None else None
+            case PlainParameter(name, function):
+                given = self._values.given.get((function, name))
+                if given is not None and not given.by_name:
+                    return _merged(self._of(each, around, depth) for each, around in given.values)
+        return None
+
+    def _annotated(self, node: ast.expr, scope: Scope, depth: int) -> _Packages | None:
+        if isinstance(node, ast.Constant):
+            return {} if not isinstance(node.value, str) else None
+        return (
+            self._all([node], scope, depth)
+            if isinstance(node, ast.Name | ast.Attribute)
+            else (
+                _merged(
+                    self._annotated(e, scope, depth)
+                    for e in ast.iter_child_nodes(node)
+                    if isinstance(e, ast.expr)
+                )
+            )
+        )
+
+    def _defined(self, node: Function | ast.ClassDef, scope: Scope, depth: int) -> _Packages | None:
+        """Return the packages of a class's bases, or of what a function returns."""
+        key = (id(node), "")
+        if key in self._open:
+            return {}
+        self._open.add(key)
+        try:
+            made = self._all(node.decorator_list, scope, depth)
+            if isinstance(node, ast.ClassDef):
+                given = self._all([*node.bases, *(e.value for e in node.keywords)], scope, depth)
+            elif node.returns is not None:
+                given = self._bound(Annotated(node.returns), scope, depth)
+            else:
+                inner = self._scopes.get(node, scope)
+                given = self._all(_returned(node), inner, depth)
+        finally:
+            self._open.discard(key)
+        return {**made, **given} if made is not None and given is not None else None
+
+
+def _merged(many: Iterable[_Packages | None]) -> _Packages | None:
+    """Return packages together; None where one of them is not known."""
+    found: dict[str, Installed] = {}
+    for each in many:
+        if each is None:
+            return None
+        found |= each
+    return found
+
+
+def _returned(node: Function) -> Iterator[ast.expr]:
+    """Yield what a function returns or yields."""
+    for each in ast.walk(node):
+        if isinstance(each, ast.Return | ast.Yield | ast.YieldFrom) and each.value is not None:
+            yield each.value

@@ -201,6 +201,8 @@ PACKED = b"__pyx_capi LZSS string data decompress".ljust(64, b"\0") + _packed(
         (PACKED, "there", False),
         (PACKED, "thereabouts", False),
         (PACKED, "absent", True),
+        (PACKED + b"\0\0makeabsentNow\0", "absent", True),
+        (PACKED + b"\0absent\0", "absent", False),
     ],
 )
 def test_what_is_compiled_has_no_name_that_its_file_has_not(

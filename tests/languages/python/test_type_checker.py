@@ -188,6 +188,7 @@ MAYBE_HEARD_OF = {
     "a test for it": "b = quay.anchorage()\nif hasattr(b, 'lamp'):\n    b.lamp()",
     "keywords are kept": "quay.stored('a', colour=1)",
     "a keyword that the code speaks of": "print('colour')\nquay.handed('a', colour=1)",
+    "another form takes any keyword": "quay.hail('a', print, tone=1)",
     "a keyword of something else": "quay.handed('a', given=1)",
 }
 
@@ -624,6 +625,8 @@ class Model(metaclass=Meta):
     },
     "quay": {
         "quay/__init__.py": """
+from typing import overload
+
 def anchorage(*given):
     return _KEPT[given]
 
@@ -632,6 +635,13 @@ def handed(where, *, depth=1, **options):
 
 def stored(where, **fields):
     return {**fields}
+
+@overload
+def hail(at: str, *, pitch: int = 1) -> None: ...
+@overload
+def hail(at: str, work, *args, **kwargs) -> None: ...
+def hail(at, *args, **kwargs):
+    return _KEPT[at](*args, **kwargs)
 
 class Buoy:
     def light(self): ...
@@ -845,6 +855,7 @@ def verify(opened: Runtime) -> Verify:
         ("import quay\nquay.anchorage().lamp()", "quay.anchorage().lamp", None),
         ("import quay\nb = quay.anchorage(1)\nfor e in b.all:\n    e.lamp()", "e.lamp", None),
         ("import quay\nquay.Buoy().lit()", "Buoy.lit", "light"),
+        ("import quay\nquay.hail('a', tone=1)", "hail(tone=)", None),
         ("import quay\nquay.handed('a', colour=1)", "handed(colour=)", None),
         ("import atoll\natoll.Deep().dove(3)", "Deep.dove", None),
         ("import atoll\natoll.Deep().dive(3).dived(1)", "Deep.dived", "dive"),
@@ -959,6 +970,8 @@ def test_what_is_wrong_is_found_with_its_place_and_owner(
         f"{MODEL}    model_config = ConfigDict(extra='allow')\n    a: int\nA(a=1).b",
         "try:\n    view\nexcept NameError:\n    class view: ...\nview().tobytes()",
         "import __main__\n__main__.anything",
+        "import abc\nclass A(metaclass=abc.ABCMeta):\n    def f(self): ...\nA.register(int)",
+        "class Style: ...\nfor each in rest():\n    setattr(Style, each, 1)\nStyle().bold",
         HANDLER,
         "import bay\n(sorted([1]) == bay.tide()).all()",
         "import cape\ncape.bell('h')\ncape.bell('<high>')",

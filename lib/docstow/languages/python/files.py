@@ -210,21 +210,34 @@ class PythonFiles:
             self._searched[key] = None
             with suppress(DocstowError):
                 body = self._boundary.read(module.binary, most=_LARGEST_BINARY, text=False)
-                wanted = name.encode()
-                is_c = not any(maker in body for maker in _OTHER_THAN_C)
-                wanted += b"\0" if is_c else b""
-                self._searched[key] = wanted in body or self._texts_have(
-                    module.binary, body, wanted
-                )
+                self._searched[key] = self._has_word(module.binary, body, name.encode())
         return self._searched[key]
 
-    def _texts_have(self, binary: Path, body: bytes, wanted: bytes) -> bool | None:
-        """Return whether the texts that Cython keeps compressed have a name; None where unknown."""
-        if b"__pyx_" not in body or b"decompress" not in body:
+    def binary_calls(self, module: ModuleFiles, name: str) -> bool:
+        """Return whether a compiled module may have a function or method of a name.
+
+        The names of these are written in C with a zero byte behind them, whatever it is made by,
+        but for Rust and mypyc, which keep them otherwise.
+        """
+        if module.binary is None:
             return False
+        with suppress(DocstowError):
+            body = self._boundary.read(module.binary, most=_LARGEST_BINARY, text=False)
+            is_known = b"__pyx_" in body and not any(maker in body for maker in _OTHER_THAN_C[1:])
+            return name.encode() + (b"\0" if is_known else b"") in body
+        return True
+
+    def _has_word(self, binary: Path, body: bytes, name: bytes) -> bool | None:
+        """Return whether a compiled module has a name; None where its texts cannot be read."""
+        is_c = not any(maker in body for maker in _OTHER_THAN_C)
+        if b"__pyx_" not in body or b"decompress" not in body:
+            return name + (b"\0" if is_c else b"") in body
         if binary not in self._texts:
             self._texts[binary] = b"\0".join(compressed_texts(body))
-        return wanted in self._texts[binary] if self._texts[binary] else None
+        if not self._texts[binary]:
+            return True if name in body else None
+        # What is not in the compressed texts is a word of the C code.
+        return name + b"\0" in body or name in self._texts[binary]
 
     def shown(self, path: Path) -> str:
         """Return a file's path relative to the root."""

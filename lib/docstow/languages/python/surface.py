@@ -344,6 +344,16 @@ class PythonSurface:
         files = {view.layer.path for view in _definitions(self._views(path))}
         return any(self._words.sets_in(each, name) for each in files)
 
+    def is_compiled_without(self, path: str, method: str) -> bool:
+        """Return whether a class is all seen but for its compiled modules, which lack a method."""
+        lineages = [each.names.lineage(each) for each in _definitions(self._views(path))]
+        return bool(lineages) and all(
+            one.compiled
+            and one.seen.openness is Openness.CLOSED
+            and not any(e.names.files.binary_calls(e.module, method) for e in one.compiled)
+            for one in lineages
+        )
+
     def is_open_by_calls(self, path: str, name: str) -> bool:
         """Return whether a class is open by what decorators and calls give, and by nothing else."""
         found = _definitions(self._views(path))
@@ -631,7 +641,7 @@ def _build_symbol(
         target=source.path if source.path != path else "",
         parameters=taken,
         module=typed.module,
-        overloads=_overloads(source) if taken is None else (),
+        overloads=_overloads(source, taken),
     )
 
 
@@ -647,9 +657,15 @@ def _parameters(
     return _accept_more(taken) if taken is not None and _is_of_compiled(source) else taken
 
 
-def _overloads(source: DefinitionView) -> tuple[tuple[Parameter, ...], ...]:
-    """Return the parameters of overloads in a stub of the package's own."""
-    if source.layer.role != "stub":
+def _overloads(
+    source: DefinitionView, taken: tuple[Parameter, ...] | None
+) -> tuple[tuple[Parameter, ...], ...]:
+    """Return the parameters of overloads, where it is not certain what is taken.
+
+    They are those in a stub of the package's own, or beside a function that takes any keyword.
+    """
+    is_open = taken is not None and any(each.kind == "var_keyword" for each in taken)
+    if not is_open and (taken is not None or source.layer.role != "stub"):
         return ()
     found = call_overloads(source)
     return tuple(_accept_more(each) for each in found) if _is_of_compiled(source) else found

@@ -37,7 +37,7 @@ from docstow.languages.shared.lookup import (
 from docstow.languages.shared.surface import Symbol
 
 #: Names that a class has through its metaclass or a decorator.
-_METACLASS_NAMES = frozenset({"register", "mro", "cache_clear", "cache_info"})
+METACLASS_NAMES = frozenset({"register", "mro", "cache_clear", "cache_info"})
 #: Builtins that nobody gives to a variable; ``id`` or ``input`` are variables, too.
 _BUILTIN_TYPES = frozenset(
     {
@@ -313,7 +313,7 @@ class _Checker:
 
     def _imported_attribute(self, node: ast.Attribute, path: str) -> None:
         answer = self._look_up(path)
-        if answer is None or self._is_patched(path) or node.attr in _METACLASS_NAMES:
+        if answer is None or self._is_patched(path) or node.attr in METACLASS_NAMES:
             return
         if answer.status == "not_checked" and not answer.whole:
             owner = self._values.members.value_at(path.rpartition(".")[0])
@@ -447,10 +447,10 @@ class _Checker:
         # A call of an enumeration looks a member up, or makes another enumeration.
         if symbol.kind not in {"function", "method", "class"} or path.startswith("enum."):
             return
-        overloads = symbol.overloads if symbol.parameters is None else (symbol.parameters,)
-        wrong = mismatch_of_all(overloads, call_shape(node, self._around), unbound=unbound)
-        is_open = any(each.kind == "var_keyword" for one in overloads for each in one)
-        if wrong is None and (is_open or not overloads):
+        forms = symbol.overloads or (() if symbol.parameters is None else (symbol.parameters,))
+        wrong = mismatch_of_all(forms, call_shape(node, self._around), unbound=unbound)
+        is_open = any(each.kind == "var_keyword" for one in forms for each in one)
+        if wrong is None and (is_open or not forms):
             wrong = self._keyword_of_nobody(node, path, answer)
         if wrong is not None:
             answer = replace(

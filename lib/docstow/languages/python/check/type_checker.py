@@ -17,7 +17,15 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from docstow.languages.python.check import Checked, check, place_of, pyrefly, ty, wrong_call
+from docstow.languages.python.check import (
+    METACLASS_NAMES,
+    Checked,
+    check,
+    place_of,
+    pyrefly,
+    ty,
+    wrong_call,
+)
 from docstow.languages.python.check.annotations import LocalType, PackageType
 from docstow.languages.python.check.certainty import (
     best_likeness,
@@ -273,10 +281,16 @@ class _Judge:
             if isinstance(kind, LocalType):
                 if is_plain(kind.node, kind.scope) and not kind.is_receiver:
                     made = self._local(claim, kind, called=call is not None)
-            elif kind.openness(node.attr) is not Openness.ANY and self._owners.is_typed(kind.path):
+            elif self._is_closed_enough(kind, node.attr, called=call is not None):
                 made = self._of_package(claim, kind, call, typed=True, agreed=True)
             found += [replace(made, engine="")] if made is not None else []
         return found
+
+    def _is_closed_enough(self, kind: PackageType, name: str, *, called: bool) -> bool:
+        """Return whether a class has types and no other names than they tell, but for data."""
+        openness = kind.openness(name)
+        is_data = openness in {Openness.DATA, Openness.ITEMS} and not called
+        return openness is not Openness.ANY and not is_data and self._owners.is_typed(kind.path)
 
     def _finding(
         self, claim: Claim, owners: Sequence[Owner], signatures: Sequence[Sequence[str]]
@@ -415,6 +429,8 @@ class _Judge:
             return typed or not surface.may_set(name)
         if called and typed and openness is not Openness.FEW:
             return True
+        if called and typed and all(surface.is_compiled_without(e, name) for e in kind.paths):
+            return True
         if any(surface.is_open_by_words(each, name) for each in kind.paths):
             # Data that is read by name may come from anywhere, but for what is misspelt.
             is_seen = called or best_likeness(name, near) >= _LEAST_READ
@@ -442,6 +458,10 @@ class _Judge:
             is_set = any(isinstance(e, PythonSurface) and e.may_set(name) for e in surfaces)
             is_certain = classes.openness(kind, name) <= Openness.FEW and (is_typed or not is_set)
         if not is_certain or name.startswith("_") or _MIXED in title.lower():
+            return None
+        # A class without any member is filled elsewhere; a metaclass has methods, too.
+        is_empty = not classes.member_names(kind)
+        if is_empty or (kind.node.keywords and name in METACLASS_NAMES):
             return None
         # Python's own classes may have what their stubs leave out.
         if self._is_in_text(name) or self._is_building(kind) or classes.has_member(kind, name):

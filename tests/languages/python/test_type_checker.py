@@ -181,6 +181,11 @@ MAYBE_HEARD_OF = {
     "a function is given": "def f(lamp): ...\nquay.anchorage(f).lamp()",
     "a parameter is given": "def f(what):\n    quay.anchorage(what).lamp()",
     "something is kept there": "quay.anchorage().state.lamp()",
+    "it is a module, or nothing": (
+        "try:\n    import quay as q\nexcept ImportError:\n    q = None\n"
+        "def f():\n    return q.stored('a')"
+    ),
+    "it may be a module": "quay.anchorage().handed('a')",
     "the code sets it": "b = quay.anchorage()\nb.lamp = print\nb.lamp()",
     "an attribute that data name": "quay.anchorage().lamp",
     "the class answers for anything": "quay.Any().lamp()",
@@ -836,6 +841,25 @@ def verify(opened: Runtime) -> Verify:
         return dict(answer)
 
     return ask
+
+
+def test_without_type_checkers_members_of_unknown_classes_are_judged(
+    project: Path, tmp_path: Path
+) -> None:
+    flags = {
+        "store": str(tmp_path / "store"),
+        "cache": str(tmp_path / "cache"),
+        "engines": "none",
+        "root": (str(project),),
+        "offline": True,
+    }
+    code = "import quay\nb = quay.anchorage()\nb.lamp()\nb.light()"
+    with contextlib.closing(Runtime(load(flags, {}))) as runtime:
+        given = {"code": code, "language": "python"}
+        answer = runtime.toolbox.call("verify_code", given).structured
+    assert answer is not None
+    assert answer["engine"] == "none"
+    assert [(each["name"], each["line"]) for each in answer["results"]] == [("b.lamp", 3)]
 
 
 @pytest.mark.parametrize(

@@ -98,6 +98,15 @@ def undecorated_parameters(
     return call_parameters(replace(view, definition=plain), within)
 
 
+def written_parameters(view: DefinitionView) -> tuple[Parameter, ...] | None:
+    """Return what is written of what a function takes besides any further keywords.
+
+    None where it takes no others, or a decorator may change them.
+    """
+    given = _without_receiver(view, view.definition.parameters or ())
+    return given[:-1] if given and given[-1].kind == "var_keyword" else None
+
+
 def call_overloads(view: DefinitionView) -> tuple[tuple[Parameter, ...], ...]:
     """Return what each overload may pass; nothing without overloads or where one is uncertain."""
     if view.is_ambiguous or view.definition.conditional:

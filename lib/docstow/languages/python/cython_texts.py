@@ -48,6 +48,7 @@ def compressed_texts(body: bytes) -> Iterator[bytes]:
                 text = _unpacked(body, start, _LONGEST_OWN)
                 if _ALWAYS in text:
                     yield bytes(text)
+                    break  # A module has one of them.
     view = memoryview(body)
     for found in _ZLIB.finditer(body):
         with suppress(zlib.error):

@@ -30,7 +30,8 @@ _LARGEST_FILE = 4 * 1024 * 1024
 _LARGEST_BINARY = 96 * 1024 * 1024
 _NATIVE_SUFFIXES = (".so", ".pyd", ".dll", ".dylib")
 #: What is in modules that are made by Cython, by Rust and by mypyc, which keep names otherwise.
-_OTHER_THAN_C = (b"__pyx_", b"pyo3", b"rustc", b"CPyStatic")
+_CYTHON = b"__pyx_"
+_RUST_AND_MYPYC = (b"pyo3", b"rustc", b"CPyStatic")
 _STUBS = "-stubs"
 
 
@@ -223,14 +224,14 @@ class PythonFiles:
             return False
         with suppress(DocstowError):
             body = self._boundary.read(module.binary, most=_LARGEST_BINARY, text=False)
-            is_known = b"__pyx_" in body and not any(maker in body for maker in _OTHER_THAN_C[1:])
-            return name.encode() + (b"\0" if is_known else b"") in body
+            is_c = not any(maker in body for maker in _RUST_AND_MYPYC)
+            return name.encode() + (b"\0" if is_c else b"") in body
         return True
 
     def _has_word(self, binary: Path, body: bytes, name: bytes) -> bool | None:
         """Return whether a compiled module has a name; None where its texts cannot be read."""
-        is_c = not any(maker in body for maker in _OTHER_THAN_C)
-        if b"__pyx_" not in body or b"decompress" not in body:
+        is_c = not any(maker in body for maker in (_CYTHON, *_RUST_AND_MYPYC))
+        if _CYTHON not in body or b"decompress" not in body:
             return name + (b"\0" if is_c else b"") in body
         if binary not in self._texts:
             self._texts[binary] = b"\0".join(compressed_texts(body))

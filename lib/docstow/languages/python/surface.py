@@ -22,13 +22,14 @@ from docstow.languages.python.calls import (
     call_overloads,
     call_parameters,
     undecorated_parameters,
+    written_parameters,
 )
 from docstow.languages.python.docstrings import Docstrings
 from docstow.languages.python.files import Layer, ModuleFiles, PythonFiles
 from docstow.languages.python.names import DefinitionView, External, ModuleView, Names, NameView
 from docstow.languages.python.source.dynamic import FILLED
 from docstow.languages.python.source.facts import Definition, ModuleFacts
-from docstow.languages.python.source.functions import hands_keywords_on, parameters
+from docstow.languages.python.source.functions import hands_keywords_on
 from docstow.languages.python.source.syntax import Function
 from docstow.languages.python.words import Words
 from docstow.languages.shared.boundary import Boundary
@@ -310,14 +311,14 @@ class PythonSurface:
             for each in dict.fromkeys(others)
         )
 
+    def has_keyword(self, keyword: str) -> bool:
+        """Return whether the package alone has anything that takes a keyword."""
+        return self._words.may_take(keyword)
+
     @property
     def has_plugins(self) -> bool:
         """Whether the package looks for other packages that extend it."""
         return self._words.has_plugins
-
-    def has_keyword(self, keyword: str) -> bool:
-        """Return the same of the package alone."""
-        return self._words.may_take(keyword)
 
     @property
     def names_by_data(self) -> bool:
@@ -484,17 +485,11 @@ class PythonSurface:
 
         None where it takes no others, or keeps them as data.
         """
-        node = self._node(path)
-        if isinstance(node, ast.ClassDef):
+        if isinstance(self._node(path), ast.ClassDef):
             path = f"{path}.__init__"
-            node = self._node(path)
-        if not isinstance(node, Function) or not hands_keywords_on(node):
-            return None
-        taken = parameters(node.args)
-        is_method = isinstance(self._views(path)[0], DefinitionView) and (
-            _definitions(self._views(path))[0].owner is not None
-        )
-        return taken[is_method:-1]
+        node, views = self._node(path), _definitions(self._views(path))
+        is_option = isinstance(node, Function) and hands_keywords_on(node)
+        return written_parameters(views[0]) if is_option and len(views) == 1 else None
 
     def function(self, path: str) -> Function | None:
         """Return the source of a function; None where it cannot be read."""

@@ -203,17 +203,16 @@ def _is_taken(name: str, text: bytes) -> bool:
     tree = try_parse_module(text.decode("utf-8", "replace")) if _is_anything(name, text) else None
     if tree is None:
         return _is_anything(name, text)
-    said = _said_words(tree, name)
     for node in ast.walk(tree):
         match node:
             case ast.arg(arg=own) | ast.keyword(arg=own) if own == name:
                 return True
             case ast.ClassDef() if any(each == name for each in _bound(node)):
                 return True
-    return said
+    return _is_said(tree, name)
 
 
-def _said_words(tree: ast.Module, name: str) -> bool:
+def _is_said(tree: ast.Module, name: str) -> bool:
     """Return whether a text that is no docstring has a word."""
     docstrings = {
         id(each.value)
@@ -238,14 +237,8 @@ def _is_given(name: str, text: bytes, owners: type[ast.AST] | UnionType) -> bool
     tree = try_parse_module(text.decode("utf-8", "replace"))
     if tree is None:
         return True
-    docstrings: set[ast.AST] = set()
-    word = re.compile(rf"\b{re.escape(name)}\b")
     for node in ast.walk(tree):
         match node:
-            case ast.Expr(value=ast.Constant() as said):
-                docstrings.add(said)
-            case ast.Constant(value=str(said)) if node not in docstrings and word.search(said):
-                return True
             case ast.keyword(arg=given) if given == name:
                 return True
             case ast.Global(names=names) if name in names:
@@ -256,7 +249,7 @@ def _is_given(name: str, text: bytes, owners: type[ast.AST] | UnionType) -> bool
                     return True
         if isinstance(node, owners) and any(each == name for each in _bound(node)):
             return True
-    return False
+    return _is_said(tree, name)
 
 
 def _bound(node: ast.AST) -> Iterator[str]:

@@ -70,7 +70,7 @@ class Symbol:
         parameters: of a call of it (a class is called as its constructor is); None where they
             cannot be known: overloads, decorators, metaclasses, synthesized constructors.
         module: the one in which it is written; empty where that is to be seen by its path.
-        overloads: the same of each overload, where overloads alone say it and that is certain.
+        overloads: the same of each overload, where they tell more and that is certain.
     """
 
     path: str
@@ -85,6 +85,11 @@ class Symbol:
     parameters: tuple[Parameter, ...] | None = None
     overloads: tuple[tuple[Parameter, ...], ...] = ()
     module: str = ""
+
+    @property
+    def forms(self) -> tuple[tuple[Parameter, ...], ...]:
+        """The parameters of each form that a call may have; none where it cannot be known."""
+        return self.overloads or ((self.parameters,) if self.parameters is not None else ())
 
 
 #: What tells a definition from others: its file, its line, its name.

@@ -142,6 +142,11 @@ _LEAST_PART = 5
 #: The rule of a member that is not there, where one is that differs by a few letters.
 _MISSPELLED = "2551"
 _PACKAGE = re.compile(r".*[\\/]node_modules[\\/]((?:@[^\\/]+[\\/])?[^\\/]+)")
+#: What other files of a program may add to, or get: its own imports and exports.
+_SHARES = re.compile(
+    rb"(?:from|require\(|import\(|import)\s*['\"]\.{1,2}/|^\s*export\b|\bexports\s*[.=\[]",
+    re.MULTILINE,
+)
 
 
 def judge(
@@ -357,8 +362,7 @@ class _Judge:
         if not self._typed and said.code != _MISSPELLED:
             is_open = is_open or (home.package == _NODE and _may_node_have(owner, member, home))
             is_called = node is not None and called_at(node, self._tree) is not None
-            is_added_to = not is_called
-            is_added_to = is_added_to or home.package in _WITH_MIDDLEWARE
+            is_added_to = not is_called or home.package in _WITH_MIDDLEWARE
             is_open = is_open or home.is_own or not home.package
             is_open = is_open or (
                 self._is_handed(node, is_added_to=is_added_to)
@@ -783,13 +787,6 @@ class _Judge:
             with suppress(DocstowError):
                 return scan.boundary.read(path).decode("utf-8", "replace")
         return ""
-
-
-#: What other files of a program may add to, or get: its own imports and exports.
-_SHARES = re.compile(
-    rb"(?:from|require\(|import\(|import)\s*['\"]\.{1,2}/|^\s*export\b|\bexports\s*[.=\[]",
-    re.MULTILINE,
-)
 
 
 @dataclass(frozen=True, slots=True)

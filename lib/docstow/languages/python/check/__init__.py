@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from dataclasses import replace
 
 from docstow.languages.python.check.annotations import LocalType, PackageType, ValueType
 from docstow.languages.python.check.certainty import (
@@ -17,8 +17,10 @@ from docstow.languages.python.check.certainty import (
     is_unheard_of,
     subclass_may_have,
 )
+from docstow.languages.python.check.checked import Checked
 from docstow.languages.python.check.fitting import Surroundings
 from docstow.languages.python.check.inference import Inference
+from docstow.languages.python.check.origins import with_unheard_of
 from docstow.languages.python.check.parse import Parsed, Scope, collect_scopes, outer_nodes, parse
 from docstow.languages.python.check.passed import call_shape
 from docstow.languages.python.source.syntax import Function, dotted
@@ -60,39 +62,6 @@ _EXPECTING = re.compile(r"raises|Raises|warns|Warns|suppress|\bpatch\b")
 _NARROWING = frozenset({"isinstance", "issubclass", "hasattr", "setattr", "type", "vars"})
 
 
-@dataclass(frozen=True, slots=True)
-class Checked:
-    """What our reader found in a piece of code, and what it knows of it.
-
-    Attributes:
-        verdict: the findings.
-        parsed: the code.
-        names: where names were looked up.
-        values: what expressions are.
-        scopes: of the nodes that were visited.
-        inner_scopes: of the nodes that have their own.
-        guarded: lines and columns, from 0, of nodes that are not judged: a guard applies there.
-        patched: attributes that the code sets itself.
-        narrowed: variables whose type the code tests.
-        around: what stands around its calls.
-        unsure: members that classes seem to lack, with these.
-        unknown: methods of values of which nothing is known.
-    """
-
-    verdict: Verdict
-    parsed: Parsed
-    names: Names
-    values: Inference
-    scopes: Mapping[ast.AST, Scope]
-    inner_scopes: Mapping[ast.AST, Scope]
-    guarded: Set[tuple[int, int]]
-    patched: frozenset[str]
-    narrowed: frozenset[str]
-    around: Surroundings
-    unsure: Sequence[tuple[ast.Attribute, ValueType]]
-    unknown: Sequence[ast.Attribute]
-
-
 def verify(code: str, resolver: Resolver) -> Verdict:
     """Check a piece of Python: a file, an example with prompts, or half-written code.
 
@@ -100,7 +69,8 @@ def verify(code: str, resolver: Resolver) -> Verdict:
         code: the code.
         resolver: where packages are found.
     """
-    return check(code, parse(code), resolver).verdict
+    own = check(code, parse(code), resolver)
+    return replace(own.verdict, findings=with_unheard_of(own, own.verdict.findings))
 
 
 def check(code: str, parsed: Parsed, resolver: Resolver) -> Checked:
@@ -422,9 +392,7 @@ class _Checker:
         parameters = self._values.classes.constructor_parameters(called)
         above = self._values.classes.constructor_owner(called) if parameters is None else None
         symbol = above.package.symbol(above.path) if above is not None else None
-        overloads = symbol.overloads if symbol is not None else ()
-        if symbol is not None and symbol.parameters is not None:
-            overloads = (symbol.parameters,)
+        overloads = symbol.forms if symbol is not None else ()
         wrong = mismatch_of_all(
             overloads if parameters is None else [parameters], call_shape(node, self._around)
         )
@@ -447,7 +415,7 @@ class _Checker:
         # A call of an enumeration looks a member up, or makes another enumeration.
         if symbol.kind not in {"function", "method", "class"} or path.startswith("enum."):
             return
-        forms = symbol.overloads or (() if symbol.parameters is None else (symbol.parameters,))
+        forms = symbol.forms
         wrong = mismatch_of_all(forms, call_shape(node, self._around), unbound=unbound)
         is_open = any(each.kind == "var_keyword" for one in forms for each in one)
         if wrong is None and (is_open or not forms):

@@ -15,7 +15,7 @@ from docstow.languages.python.check.passed import call_shape
 from docstow.languages.python.source.syntax import Function, positional
 
 if TYPE_CHECKING:
-    from docstow.languages.python.check import Checked
+    from docstow.languages.python.check.checked import Checked
     from docstow.languages.python.check.type_claims import Claim
     from docstow.languages.shared.language_server import Diagnostic
 

@@ -20,7 +20,7 @@ from docstow.languages.python.source.syntax import Function
 from docstow.languages.python.surface import STANDARD
 
 if TYPE_CHECKING:
-    from docstow.languages.python.check import Checked
+    from docstow.languages.python.check.checked import Checked
     from docstow.languages.python.check.owners import Owner, Owners
     from docstow.languages.shared.language_server import LanguageServer
 

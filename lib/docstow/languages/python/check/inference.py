@@ -41,11 +41,10 @@ from docstow.languages.python.check.parse import (
 from docstow.languages.python.check.passed import Passed, call_shape
 from docstow.languages.python.source.syntax import (
     Function,
-    callee,
     decorator_name,
     positional,
 )
-from docstow.languages.shared.lookup import Installed, Names, PassedArguments
+from docstow.languages.shared.lookup import Names, PassedArguments
 
 _BUILTINS = frozenset(dir(builtins))
 #: Classes of what literals and comprehensions make.
@@ -451,32 +450,6 @@ class Inference:
             return False
         maker = self.import_path(decorator.func, scope)
         return maker is not None and self.members.makes_identity_decorator(maker)
-
-    def makers_of(self, name: str, scope: Scope) -> list[Installed]:
-        """Return the packages whose decorators make what the name of a function stands for.
-
-        None of them where it stands for something else as well, or one is not known.
-        """
-        found = scope.find(name) if name not in self._unknown else None
-        makers: list[Installed] = []
-        for binding in found[1] if found is not None else ():
-            node = binding.node if isinstance(binding, Defined) else None
-            if found is None or not isinstance(node, Function) or not node.decorator_list:
-                return []
-            for each in node.decorator_list:
-                package = self._package_of(callee(each), found[0])
-                if package is None:
-                    return []
-                makers.append(package)
-        return makers
-
-    def _package_of(self, node: ast.expr, scope: Scope) -> Installed | None:
-        """Return the package that a name comes from, or the value whose member it is."""
-        path = self.import_path(node, scope)
-        if path is not None:
-            return self._names.resolver.package_for(path)
-        value = self.type_of(node.value, scope) if isinstance(node, ast.Attribute) else None
-        return value.package if isinstance(value, PackageType) else None
 
     def _decorate(
         self, decorator: ast.expr, value: ValueType | None, scope: Scope, depth: int

@@ -30,13 +30,13 @@ from docstow.languages.python.check.parse import (
 )
 from docstow.languages.python.source.syntax import Function, assignments
 from docstow.languages.python.surface import STANDARD, PythonSurface
-from docstow.languages.shared.findings import Finding
+from docstow.languages.shared.findings import Finding, sort_findings
 from docstow.languages.shared.lookup import absent
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from docstow.languages.python.check import Checked
+    from docstow.languages.python.check.checked import Checked
     from docstow.languages.shared.lookup import Installed
 
 #: Steps from a value to what it is made of.
@@ -74,16 +74,26 @@ _NOTHING = ast.Constant(None)
 _Packages: TypeAlias = "Mapping[str, Installed]"
 
 
-def unheard_of(own: Checked, known: Sequence[Finding]) -> list[Finding]:
-    """Return the members that no package has of which a value may be.
+def with_unheard_of(own: Checked, known: Sequence[Finding]) -> tuple[Finding, ...]:
+    """Return findings with the members that no package has of which a value may be.
 
     Args:
         own: what our reader knows of the code.
         known: what is found there already.
     """
-    places = {
-        (each.line, each.name.rpartition(".")[2]) for each in known if each.status != "not_checked"
-    }
+    added = _unheard_of(own, known)
+    places = set(map(_place, added))
+    kept = (e for e in known if e.status != "not_checked" or _place(e) not in places)
+    return sort_findings([*kept, *added])
+
+
+def _place(finding: Finding) -> tuple[int, str]:
+    """Return the line of a member, and its name."""
+    return finding.line, finding.name.rpartition(".")[2]
+
+
+def _unheard_of(own: Checked, known: Sequence[Finding]) -> list[Finding]:
+    places = {_place(each) for each in known if each.status != "not_checked"}
     origins = _Origins(own)
     found: list[Finding] = []
     for node in own.unknown:
@@ -103,7 +113,9 @@ def _absent_from_all(own: Checked, node: ast.Attribute, origins: _Origins) -> It
     if id(node) not in origins.called and any(map(_names_by_data, made)):
         return
     asked = made if is_known else [*made, *origins.standard]
-    if not made or any(map(partial(_may_give, name), asked)):
+    # What is not known may be a module, too.
+    may_give = partial(_may_give, name, to_module=not is_known)
+    if not made or any(map(may_give, asked)):
         return
     by = " and ".join(f"{each.name} {each.version}" for each in made)
     value, owner = ast.unparse(node.value), own.values.type_of(node.value, scope)
@@ -124,10 +136,10 @@ def _absent_from_all(own: Checked, node: ast.Attribute, origins: _Origins) -> It
     )
 
 
-def _may_give(name: str, package: Installed) -> bool:
-    """Return whether something of a package may have a name."""
+def _may_give(name: str, package: Installed, *, to_module: bool) -> bool:
+    """Return whether a class of a package, or a module, too, may have a name."""
     surface = package.surface
-    if not isinstance(surface, PythonSurface) or surface.has_to_give(name):
+    if not isinstance(surface, PythonSurface) or surface.has_to_give(name, to_module=to_module):
         return True
     return package.name != STANDARD and surface.may_compose(name)
 
@@ -226,10 +238,10 @@ class _Origins:
                     binding = Annotated(annotation) if annotation else Assigned(value or _NOTHING)
                     found.setdefault(target.attr, []).append((binding, scope))
                     known.add(id(target))
-            stored = (each for each in nodes if isinstance(each, ast.Attribute))
-            for each in stored:
-                if isinstance(each.ctx, ast.Store) and id(each) not in known:
-                    found.setdefault(each.attr, []).append((UNKNOWN, scope))
+            for each in nodes:
+                match each:
+                    case ast.Attribute(attr=name, ctx=ast.Store()) if id(each) not in known:
+                        found.setdefault(name, []).append((UNKNOWN, scope))
         return found
 
     @cached_property
@@ -355,17 +367,10 @@ class _Origins:
     def _annotated(self, node: ast.expr, scope: Scope, depth: int) -> _Packages | None:
         if isinstance(node, ast.Constant):
             return {} if not isinstance(node.value, str) else None
-        return (
-            self._all([node], scope, depth)
-            if isinstance(node, ast.Name | ast.Attribute)
-            else (
-                _merged(
-                    self._annotated(e, scope, depth)
-                    for e in ast.iter_child_nodes(node)
-                    if isinstance(e, ast.expr)
-                )
-            )
-        )
+        if isinstance(node, ast.Name | ast.Attribute):
+            return self._of(node, scope, depth + 1)
+        parts = (each for each in ast.iter_child_nodes(node) if isinstance(each, ast.expr))
+        return _merged(self._annotated(each, scope, depth) for each in parts)
 
     def _defined(self, node: Function | ast.ClassDef, scope: Scope, depth: int) -> _Packages | None:
         """Return the packages of a class's bases, or of what a function returns."""

@@ -19,7 +19,7 @@ from docstow.languages.python.check.type_claims import alternatives
 from docstow.text.python_ast import try_parse_module
 
 if TYPE_CHECKING:
-    from docstow.languages.python.check import Checked
+    from docstow.languages.python.check.checked import Checked
     from docstow.languages.python.check.parse import Scope
     from docstow.languages.shared.boundary import Boundary
     from docstow.languages.shared.language_server import LanguageServer

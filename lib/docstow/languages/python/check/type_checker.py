@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING
 
 from docstow.languages.python.check import (
     METACLASS_NAMES,
-    Checked,
     check,
     place_of,
     pyrefly,
@@ -39,10 +38,11 @@ from docstow.languages.python.check.certainty import (
     subclass_may_have,
     subclass_may_take,
 )
+from docstow.languages.python.check.checked import Checked
 from docstow.languages.python.check.doubts import Doubts
 from docstow.languages.python.check.edited import Edited
 from docstow.languages.python.check.hints import hinted
-from docstow.languages.python.check.origins import unheard_of
+from docstow.languages.python.check.origins import with_unheard_of
 from docstow.languages.python.check.owners import Owner, Owners, is_plain
 from docstow.languages.python.check.parse import Defined, Receiver, parse
 from docstow.languages.python.check.passed import call_shape
@@ -171,7 +171,7 @@ def judge(engines: Engines, code: str, resolver: Resolver, scans: Sequence[Scan]
             # What our reader knows is the same, whichever checker is asked beside it.
             judged = _joined(judged, judging.of_own() if checker is checkers[-1] else ())
     found = _joined(own.verdict.findings, judged)
-    return replace(own.verdict, findings=_joined(found, unheard_of(own, found)))
+    return replace(own.verdict, findings=with_unheard_of(own, found))
 
 
 def _roots(scans: Sequence[Scan]) -> dict[Path, Boundary]:
@@ -767,11 +767,10 @@ class _Judge:
         """Return whether our reader finds the call wrong, too; None where it does not know."""
         if symbol is None:
             return None
-        overloads = symbol.overloads if symbol.parameters is None else (symbol.parameters,)
-        if not overloads:
+        if not symbol.forms:
             return None
         unbound = symbol.kind == "method" and not isinstance(claim.node.func, ast.Attribute)
-        return mismatch_of_all(overloads, call_shape(claim.node), unbound=unbound) is not None
+        return mismatch_of_all(symbol.forms, call_shape(claim.node), unbound=unbound) is not None
 
     def _callee(
         self, claim: ArgumentClaim, owners: Sequence[Owner]

@@ -24,7 +24,9 @@ MOST = 60.0
 _CHEAP_S = 0.5
 #: A price that is too high is asked for so often; the least counts.
 _TRIES = 3
-MOST_BYTES = 512 * 1024 * 1024
+#: Models, native libraries and the stacks of their threads are 380 MiB of this; what one process
+#: keeps of all languages for the next check is 120.
+MOST_BYTES = 640 * 1024 * 1024
 _BUDGET = Budget(cpu_s=20, wall_s=300.0, memory_bytes=MOST_BYTES)
 
 

@@ -281,7 +281,7 @@ def _synonyms(term: str) -> frozenset[str]:
     return _synonyms_of_terms().get(term, frozenset()) | frozenset(_related(term))
 
 
-@lru_cache(maxsize=50_000)
+@lru_cache(maxsize=5_000)
 def _runs(words: tuple[str, ...]) -> Sequence[_Run]:
     """Return the runs of words of a name, each with what is used for it."""
     found = []

@@ -94,7 +94,8 @@ def _place(finding: Finding) -> tuple[int, str]:
 
 def _unheard_of(own: Checked, known: Sequence[Finding]) -> list[Finding]:
     places = {_place(each) for each in known if each.status != "not_checked"}
-    origins = _Origins(own)
+    missing = frozenset(each.name for each in known if each.status == "unknown")
+    origins = _Origins(own, missing)
     found: list[Finding] = []
     for node in own.unknown:
         is_guarded = (node.lineno - 1, node.col_offset) in own.guarded
@@ -155,9 +156,11 @@ class _Origins:
 
     Args:
         own: what our reader knows of the code.
+        missing: the paths in packages that are found to lead nowhere.
     """
 
-    def __init__(self, own: Checked) -> None:
+    def __init__(self, own: Checked, missing: frozenset[str]) -> None:
+        self._missing = missing
         self._names = own.names
         self._values = own.values
         self._scopes = own.inner_scopes
@@ -273,7 +276,8 @@ class _Origins:
             return None
         path = self._values.import_path(node, scope)
         if path is not None:
-            return self._at(path)
+            # What is made of a name that does not exist is the fault of that name.
+            return self._at(path) if path not in self._missing else None
         match node:
             case ast.Constant() | ast.JoinedStr() | ast.Compare():
                 return {}

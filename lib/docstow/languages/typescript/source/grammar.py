@@ -22,12 +22,14 @@ NAMELESS = "$defaul"
 ABSTRACT = "$bstract"
 #: What stands for ``global`` in patched text.
 GLOBAL = "$"
+# What is looked for in an import or a comment has a limit: one that never ends is read to its end
+# from each place that begins like it.
 _IMPORT = re.compile(
-    rb"\bimport\(\s*(?:\"([^\"\n]*)\"|'([^'\n]*)')\s*(?:,\s*\{[^)]*\}\s*)?\)", re.ASCII
+    rb"\bimport\(\s*(?:\"([^\"\n]*)\"|'([^'\n]*)')\s*(?:,\s*\{[^)]{0,500}\}\s*)?\)", re.ASCII
 )
 _TYPE_STAR = re.compile(rb"(\bexport\s+)type(?=\s*\*)")
 _VARIANCE = re.compile(
-    rb"([<,]\s*(?:/\*(?:[^*]|\*(?!/))*\*/\s*)?(?:const\s+)?)((?:in\s+)?out\s+|in\s+)"
+    rb"([<,]\s*(?:/\*(?:[^*]|\*(?!/)){0,500}\*/\s*)?(?:const\s+)?)((?:in\s+)?out\s+|in\s+)"
     rb"(?=[A-Za-z_$][\w$]*\s*(?:extends\b|[,>=]))"
 )
 _EXPORTED_REQUIRE = re.compile(rb"\bexport(?=\s+import\s+[\w$]+\s*=\s*require\()")

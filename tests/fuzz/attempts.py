@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import gc
 import os
 import re
 import time
@@ -97,7 +98,11 @@ def make_handler(setup: Mapping[str, Any], send: Callable[[Mapping[str, Any]], o
             # What is imported and loaded once is not the price of an input.
             warm.add(name)
             try_one(reader.read, reader.seeds()[0])
+            gc.collect()
+            gc.freeze()
         refused, failed, price = try_priced(reader.read, body)
+        # What an input leaves in cycles is not the next one's.
+        gc.collect()
         return {"refused": refused, "failed": failed, "price": price}
 
     return handle

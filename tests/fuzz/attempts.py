@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import gc
 import os
 import re
 import time
@@ -25,9 +24,7 @@ MOST = 60.0
 _CHEAP_S = 0.5
 #: A price that is too high is asked for so often; the least counts.
 _TRIES = 3
-#: Models, native libraries and the stacks of their threads are 380 MiB of this; what one process
-#: keeps of all languages for the next check is 120.
-MOST_BYTES = 640 * 1024 * 1024
+MOST_BYTES = 512 * 1024 * 1024
 _BUDGET = Budget(cpu_s=20, wall_s=300.0, memory_bytes=MOST_BYTES)
 
 
@@ -98,11 +95,7 @@ def make_handler(setup: Mapping[str, Any], send: Callable[[Mapping[str, Any]], o
             # What is imported and loaded once is not the price of an input.
             warm.add(name)
             try_one(reader.read, reader.seeds()[0])
-            gc.collect()
-            gc.freeze()
         refused, failed, price = try_priced(reader.read, body)
-        # What an input leaves in cycles is not the next one's.
-        gc.collect()
         return {"refused": refused, "failed": failed, "price": price}
 
     return handle

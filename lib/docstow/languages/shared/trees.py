@@ -37,13 +37,36 @@ def parse(language: Language, body: bytes) -> Tree:
     try:
         # Only a parser that asks for its text can be stopped; but nodes ask for theirs, too, which
         # is slow. The second parse takes the tree of the first, and next to no time.
-        tree = parser.parse(
-            lambda offset, _: body[offset : offset + _PART],
-            progress_callback=lambda *_: time.thread_time() > until,
-        )
+        with _Text(body) as text:
+            tree = parser.parse(text.read, progress_callback=lambda *_: time.thread_time() > until)
     except ValueError as error:
         raise UnreadableInput(
             "This code takes far longer to parse than code of its length does; send the part of it"
             " that matters."
         ) from error
     return parser.parse(body, tree)
+
+
+class _Text:
+    """What a parser asks for, part by part.
+
+    A parser never lets go of a part that it is given (tree-sitter 0.26). So it is given views,
+    which let go of the text themselves when the next one is asked for.
+    """
+
+    def __init__(self, body: bytes) -> None:
+        self._body = memoryview(body)
+        self._part = self._body[:0]
+
+    def __enter__(self) -> _Text:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._part.release()
+        self._body.release()
+
+    def read(self, offset: int, _: object) -> memoryview:
+        """Return the text from a place on."""
+        self._part.release()
+        self._part = self._body[offset : offset + _PART]
+        return self._part

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import shutil
 import signal
 from collections.abc import Callable, Iterator
@@ -272,6 +273,38 @@ def test_what_fits_the_place_of_a_name_is_suggested_first(
     findings = node_judge(f"declare const own: {own};\n{code}").findings
     (found,) = [each for each in findings if each.status == "unknown"]
     assert found.suggestions[0] == first
+
+
+@pytest.mark.parametrize(
+    ("own", "code", "first"),
+    [
+        # How it is called, what its result is given to, what a key may be, a name of a module.
+        ("{ once(name: string, f: () => void): void; transact(f: () => void): void }",
+         "own.ones(() => {});", "transact"),
+        ("{ startDay(): string; startDate(): Date }",
+         "const day: Date = own.startDaye();", "startDate"),
+        ("(o: { sizes?: string[]; sized?: boolean }) => void",
+         "const size = true;\nown({ size });", "sized"),
+        # Where none fits, what is most alike.
+        ("{ startDay(): string; startDate(): string }",
+         "const day: number = own.startDatee();", "startDate"),
+    ],
+)  # fmt: skip
+def test_what_the_compiler_takes_is_suggested_before_what_it_refuses(
+    node_judge: Callable[..., Verdict], own: str, code: str, first: str
+) -> None:
+    findings = node_judge(f"declare const own: {own};\n{code}").findings
+    (found,) = [each for each in findings if each.status == "unknown"]
+    assert found.suggestions[0] == first
+    assert re.search(rf"; (did you mean {first}\?|it has {first}, \w+\.)$", found.message)
+
+
+def test_names_of_modules_are_tried_where_they_are_imported(
+    node_judge: Callable[..., Verdict],
+) -> None:
+    code = 'import { isSameDate } from "date-fns";\nisSameDate(new Date(), new Date());'
+    (found,) = [each for each in node_judge(code).findings if each.status == "unknown"]
+    assert found.suggestions[0] == "date-fns.isSameDay"
 
 
 BASE = 'import { Base, isOwn, Other, given } from "./own";\n'

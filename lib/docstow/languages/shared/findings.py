@@ -157,6 +157,7 @@ class _Rough:
 
 #: The least length of a word that tells what is meant, however the whole name is written.
 _LEAST_WORD = 5
+_ADVICE = re.compile(r"(?:; (?:did you mean .*\?|it has .*\.)|\.)$")
 
 
 def nearest(
@@ -167,6 +168,7 @@ def nearest(
     most: int = MOST,
     shaped: bool = True,
     filled: bool = False,
+    every: bool = False,
     summaries: Mapping[str, str] | None = None,
     owner: str = "",
     fits: Callable[[str], float] | None = None,
@@ -181,6 +183,7 @@ def nearest(
         shaped: types are only suggested for types, functions for functions.
         filled: where the best one helps but a little, others that do are told too, and all where
             they are few.
+        every: what helps a little is told after what helps, too.
         summaries: what the docs of full names say first.
         owner: what has no such name, where the full names do not tell it.
         fits: from -1 to 1, how a full name beside the wanted one fits the place: what is called
@@ -217,7 +220,8 @@ def nearest(
                 helping |= {full} if helps >= least else set()
     ordered = sorted(scores, key=lambda full: (-scores[full], len(full), full))
     if ordered and ordered[0] in helping:
-        ordered = [each for each in ordered if each in helping]
+        spare = [each for each in ordered if each not in helping] if every else []
+        ordered = [each for each in ordered if each in helping] + spare
     return tuple(ordered[:most])
 
 
@@ -252,3 +256,8 @@ def advice(wanted: str, near: Sequence[str]) -> str:
     if likeness(wanted, last, "", {})[1] >= LEAST:
         return f"; did you mean {near[0]}?"
     return f"; it has {', '.join(_SEPARATORS.split(each)[-1] for each in near)}."
+
+
+def advised(message: str, wanted: str, near: Sequence[str]) -> str:
+    """Return a message with :func:`advice` of some names in the place of what it ends with."""
+    return _ADVICE.sub("", message) + advice(wanted, near)

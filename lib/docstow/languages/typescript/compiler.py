@@ -47,6 +47,7 @@ from docstow.languages.typescript.check.syntax import (
 from docstow.languages.typescript.compiler_release import ENGINE
 from docstow.languages.typescript.files import name_types, split_specifier
 from docstow.languages.typescript.former_node_names import FORMER_NAMES, PROCESS_NAMES
+from docstow.languages.typescript.trials import MOST_TRIED, Trials
 from docstow.languages.typescript.unresolved import Unresolved, lacks_base
 
 if TYPE_CHECKING:
@@ -97,6 +98,7 @@ _NO_EXPORT = re.compile(r"""(?:Module '"?|')(.+?)"?' has no exported member(?: n
 _NAMESPACE = re.compile(r"Namespace '([^']+)' has no exported member '([^']+)'")
 _NO_KEY = re.compile(r"'([^']+)' does not exist in type '(.*?)'\.", re.DOTALL)
 _MEANT = re.compile(r"[Dd]id you mean(?: to (?:write|use))? '([^']+)'\?")
+_ADVICE = re.compile(r" Did you mean .*\?$")
 _COUNT = re.compile(r"Expected (?:at least )?[\d-]+ arguments?, but got \d+")
 _LITERAL = re.compile(r"""[Tt]ype '"([^"']*)"' is not assignable to (?:parameter of )?type '""")
 _ALL_ARGUMENTS = re.compile(
@@ -185,7 +187,9 @@ def judge(
         found = [each for one in said if ours.may_run(one) for each in ours.findings(one)]
         found += ours.confused_names(said, found)
         known = {(word.line + 1, word.start + 1) for word in server.words()}
-    return replace(verdict, findings=_joined(verdict.findings, found, known, tree))
+        trials = Trials(tree, said, ask, ours.spare)
+        joined = tuple(map(trials.ordered, _joined(verdict.findings, found, known, tree)))
+    return replace(verdict, findings=joined)
 
 
 def _tells_types(tree: Tree) -> bool:
@@ -255,6 +259,8 @@ class _Judge:
         typed: bool,
         told: bool,
     ) -> None:
+        #: Of places in the code, from 1: further names that may be meant, the likeliest first.
+        self.spare: dict[tuple[int, int], Sequence[str]] = {}
         self._judge = judge
         self._unresolved = unresolved
         self._server = server
@@ -665,8 +671,11 @@ class _Judge:
             declaration, _ = told.get(name, ("", ""))
             return fits(name) + _FITS_USE * use.fits(declaration)
 
-        near = ranked(summaries={each: text for each, (_, text) in told.items()}, fits=fits_use)
-        return tuple(dict.fromkeys((*near, *([meant[1]] if meant else []))))[:MOST]
+        summaries = {each: text for each, (_, text) in told.items()}
+        ranked = partial(ranked, most=MOST_TRIED, summaries=summaries, fits=fits_use)
+        near = tuple(dict.fromkeys((*ranked()[:MOST], *([meant[1]] if meant else []), *ranked())))
+        self.spare[said.line + 1, said.start + 1] = ranked(every=True)
+        return near
 
     @contextmanager
     def _uncalled(self, node: Node | None) -> Iterator[None]:
@@ -696,8 +705,10 @@ class _Judge:
         first = said.message.strip().split("\n")
         # The innermost line of a chain says what is wrong; the outermost that something is.
         told = first[0] if len(first) == 1 else first[-1].strip()
-        if near and "did you mean" not in told.lower():
-            told = f"{told.rstrip('.')}{advice(name.rpartition('.')[2], near)}"
+        if near:
+            # What the compiler advises is but one of the names.
+            told = _ADVICE.sub("", told).rstrip(".")
+            told = f"{told}{advice(name.rpartition('.')[2], near)}"
         return Finding(
             line=said.line + 1,
             column=said.start + 1,
@@ -898,7 +909,7 @@ def _merged(own: Finding, said: Finding) -> tuple[str, ...]:
     # The code's own name for a package comes before the package's.
     spelled = {each.rpartition(".")[2]: each for each in full}
     ours = (spelled.get(each.rpartition(".")[2], each) for each in own.suggestions)
-    return tuple(dict.fromkeys((*ours, *full)))[:MOST]
+    return tuple(dict.fromkeys((*ours, *full)))[:MOST_TRIED]
 
 
 def _is_member(node: Node, tree: Tree) -> bool:

@@ -231,6 +231,15 @@ class Berth(Generic[T]):
     @property
     def ships(self) -> list[T]: ...
 
+class Winch:
+    def attach(self, ship: Ship) -> None: ...
+    def attached(self, ship: "Crate") -> None: ...
+    def hoists(self) -> list[str]: ...
+    def hoist(self, load: int, *, lengths: tuple[str, ...] = (), length: int = 0) -> int: ...
+
+def raising() -> str: ...
+def raised(load: int) -> int: ...
+
 class Crate:
     def open(self) -> None: ...
 
@@ -860,6 +869,27 @@ def test_without_type_checkers_members_of_unknown_classes_are_judged(
     assert answer is not None
     assert answer["engine"] == "none"
     assert [(each["name"], each["line"]) for each in answer["results"]] == [("b.lamp", 3)]
+
+
+@pytest.mark.parametrize(
+    ("code", "first"),
+    [
+        # How it is called, what its result is given to, what a keyword is given, and a function.
+        ("harbour.Winch().hoisted(3)", "harbour.Winch.hoist"),
+        ("for each in harbour.Winch().hoisted(): ...", "harbour.Winch.hoists"),
+        ("harbour.Winch().hoist(1, lengthy=3)", "length"),
+        ("harbour.Winch().hoist(1, lengthy=('a',))", "lengths"),
+        ("harbour.Winch().attache(harbour.Crate())", "harbour.Winch.attached"),
+        ("from harbour import raises\nraises(1)", "harbour.raised"),
+        ("from harbour import raises\nraises().upper()", "harbour.raising"),
+    ],
+)
+def test_what_type_checkers_take_is_suggested_before_what_they_refuse(
+    verify: Verify, code: str, first: str
+) -> None:
+    (found,) = verify(f"import harbour\n{code}\n")["results"]
+    assert found["suggestions"][0] == first
+    assert first.startswith("length") or found["message"].endswith(f"; did you mean {first}?")
 
 
 @pytest.mark.parametrize(

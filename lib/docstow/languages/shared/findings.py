@@ -157,7 +157,7 @@ class _Rough:
 
 #: The least length of a word that tells what is meant, however the whole name is written.
 _LEAST_WORD = 5
-_ADVICE = re.compile(r"(?:; (?:did you mean .*\?|it has .*\.)|\.)$")
+_ADVICE = re.compile(r"; (?:did you mean .*\?|it has .*\.)$")
 
 
 def nearest(
@@ -259,5 +259,6 @@ def advice(wanted: str, near: Sequence[str]) -> str:
 
 
 def advised(message: str, wanted: str, near: Sequence[str]) -> str:
-    """Return a message with :func:`advice` of some names in the place of what it ends with."""
-    return _ADVICE.sub("", message) + advice(wanted, near)
+    """Return a message that ends with :func:`advice` with that of other names instead."""
+    told = _ADVICE.search(message)
+    return f"{message[: told.start()]}{advice(wanted, near)}" if told is not None else message

@@ -25,6 +25,7 @@ from docstow.languages.shared.findings import (
     nearest,
     sort_findings,
 )
+from docstow.languages.shared.trials import MOST_TRIED, Trials, Writer
 from docstow.languages.typescript.augmentations import Augmentations
 from docstow.languages.typescript.check import check, tested_members
 from docstow.languages.typescript.check.fitting import Use, use_of
@@ -47,7 +48,6 @@ from docstow.languages.typescript.check.syntax import (
 from docstow.languages.typescript.compiler_release import ENGINE
 from docstow.languages.typescript.files import name_types, split_specifier
 from docstow.languages.typescript.former_node_names import FORMER_NAMES, PROCESS_NAMES
-from docstow.languages.typescript.trials import MOST_TRIED, Trials
 from docstow.languages.typescript.unresolved import Unresolved, lacks_base
 
 if TYPE_CHECKING:
@@ -141,6 +141,15 @@ _WITH_MIDDLEWARE = frozenset(
 )
 #: The least length of what is taken for the beginning of a member's name.
 _LEAST_PART = 5
+#: Nodes that a name can be put in the place of, and what is written then.
+_WRITTEN = {
+    **dict.fromkeys(("identifier", "property_identifier", "type_identifier"), "{new}"),
+    "shorthand_property_identifier": "{new}: {old}",
+    "shorthand_property_identifier_pattern": "{new}: {old}",
+}
+_TAKEN_AS = "{new} as {old}"
+#: The compiler's rules of what code means.
+_MEANING = range(2000, 3000)
 #: The rule of a member that is not there, where one is that differs by a few letters.
 _MISSPELLED = "2551"
 _PACKAGE = re.compile(r".*[\\/]node_modules[\\/]((?:@[^\\/]+[\\/])?[^\\/]+)")
@@ -187,9 +196,33 @@ def judge(
         found = [each for one in said if ours.may_run(one) for each in ours.findings(one)]
         found += ours.confused_names(said, found)
         known = {(word.line + 1, word.start + 1) for word in server.words()}
-        trials = Trials(tree, said, ask, ours.spare)
+
+        def faults(body: str) -> list[Diagnostic]:
+            return [each for each in ask(body.encode()) if _is_of_meaning(each)]
+
+        judged = [each for each in said if _is_of_meaning(each)]
+        trials = Trials(partial(_writer, tree), faults, judged, ours.spare)
         joined = tuple(map(trials.ordered, _joined(verdict.findings, found, known, tree)))
     return replace(verdict, findings=joined)
+
+
+def _is_of_meaning(said: Diagnostic) -> bool:
+    """Return whether it is said of what code means, not of how it is written or what is unused."""
+    return said.code.isdecimal() and int(said.code) in _MEANING
+
+
+def _writer(tree: Tree, finding: Finding) -> Writer | None:
+    """Return what writes another name in the place of a finding's."""
+    at = finding.line - 1, finding.column - 1
+    node = next((n for n in tree.nodes if n.type in _WRITTEN and n.start_point == at), None)
+    if node is None:
+        return None
+    outer, body = tree.parent(node), tree.root.text or b""
+    before, after = (each.decode() for each in (body[: node.start_byte], body[node.end_byte :]))
+    is_import = outer is not None and outer.type == "import_specifier"
+    is_taken = outer is not None and is_import and len(outer.named_children) == 1
+    form, old = _TAKEN_AS if is_taken else _WRITTEN[node.type], text_of(node)
+    return lambda new: f"{before}{form.format(new=new, old=old)}{after}"
 
 
 def _tells_types(tree: Tree) -> bool:

@@ -13,7 +13,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -44,7 +44,7 @@ from docstow.languages.python.check.edited import Edited
 from docstow.languages.python.check.hints import hinted
 from docstow.languages.python.check.origins import with_unheard_of
 from docstow.languages.python.check.owners import Owner, Owners, is_plain
-from docstow.languages.python.check.parse import Defined, Receiver, parse
+from docstow.languages.python.check.parse import Defined, Parsed, Receiver, parse
 from docstow.languages.python.check.passed import call_shape
 from docstow.languages.python.check.type_claims import (
     ArgumentClaim,
@@ -77,6 +77,7 @@ from docstow.languages.shared.lookup import (
     suggest_parameters,
 )
 from docstow.languages.shared.surface import Openness, Parameter
+from docstow.languages.shared.trials import Trials, Writer
 
 if TYPE_CHECKING:
     from docstow.languages.shared.boundary import Boundary
@@ -99,6 +100,8 @@ _LEAST_READ = 75.0
 _LEAST_OF_NAMESPACE = 80.0
 #: What extends Python's own building of packages is not known.
 _BUILDING = ("distutils.", "numpy.distutils.", "setuptools.")
+#: What the name of a finding ends with: a name, or one of a keyword.
+_NAMED = re.compile(r"(\w+)(?:\((\w+)=\))?$")
 #: Letters of a short form of a text.
 _LONGEST_SHORT_FORM = 2
 
@@ -152,7 +155,7 @@ def judge(engines: Engines, code: str, resolver: Resolver, scans: Sequence[Scan]
             server.begin(_FILE, "python", parsed.text)
         own = check(code, parsed, resolver)
         owners = Owners(own, roots, _FILE)
-        said = [server.judged() for server in servers]
+        said = plain = [server.judged() for server in servers]
         shows = [each.shows_paths for each in checkers]
         text = hinted(own, owners, [*zip(servers, shows, strict=True)])
         if text.insertions:
@@ -170,8 +173,54 @@ def judge(engines: Engines, code: str, resolver: Resolver, scans: Sequence[Scan]
             judged = _joined(judged, judging.findings(server, claims))
             # What our reader knows is the same, whichever checker is asked beside it.
             judged = _joined(judged, judging.of_own() if checker is checkers[-1] else ())
-    found = _joined(own.verdict.findings, judged)
-    return replace(own.verdict, findings=with_unheard_of(own, found))
+        found = with_unheard_of(own, _joined(own.verdict.findings, judged))
+
+        def faults(body: str) -> list[Diagnostic]:
+            for server in servers:
+                server.begin(_FILE, "python", body)
+            return [each for server in servers for each in server.judged()]
+
+        trials = Trials(partial(_writer, parsed), faults, [each for one in plain for each in one])
+        found = tuple(map(trials.ordered, found))
+    return replace(own.verdict, findings=found)
+
+
+def _writer(parsed: Parsed, finding: Finding) -> Writer | None:
+    """Return what writes another name in the place of a finding's."""
+    named = _NAMED.search(finding.name)
+    if named is None:
+        return None
+    is_keyword = named[2] is not None
+    name = str(named[2] or named[1])
+    begin = finding.line, finding.column - 1 - parsed.column
+    found: list[tuple[int, int, str]] = []
+    for node in ast.walk(parsed.tree):
+        match node:
+            case ast.keyword(arg=str(word)) if is_keyword and word == name:
+                found.append((node.lineno, node.col_offset, "{new}"))
+            case ast.Attribute(attr=word, end_lineno=int(line), end_col_offset=int(end)) if (
+                word == name and not is_keyword
+            ):
+                found.append((line, end - len(name.encode()), "{new}"))
+            case ast.ImportFrom(names=names) if not is_keyword:
+                found += (
+                    (each.lineno, each.col_offset, "{new}" if each.asname else f"{{new}} as {name}")
+                    for each in names
+                    if each.name == name
+                )
+    place = min((each for each in found if each[:2] >= begin), default=None)
+    if place is None:
+        return None
+    row, column, form = place
+    lines = parsed.text.split("\n")
+    text = lines[row - 1].encode()
+    before, after = text[:column].decode(), text[column + len(name.encode()) :].decode()
+
+    def write(new: str) -> str:
+        changed = f"{before}{form.format(new=new)}{after}"
+        return "\n".join([*lines[: row - 1], changed, *lines[row:]])
+
+    return write
 
 
 def _roots(scans: Sequence[Scan]) -> dict[Path, Boundary]:

@@ -211,6 +211,7 @@ PACKAGES: Mapping[str, Mapping[str, str]] = {
     "harbour": {
         "harbour/py.typed": "",
         "harbour/__init__.py": """
+from collections.abc import Hashable, Iterable
 from typing import Callable, Generic, Literal, Protocol, TypedDict, TypeVar, Unpack, overload
 
 T = TypeVar("T")
@@ -230,6 +231,14 @@ class Berth(Generic[T]):
     held: T
     @property
     def ships(self) -> list[T]: ...
+
+class Fleet:
+    @overload
+    def __getitem__(self, key: Hashable) -> Ship: ...
+    @overload
+    def __getitem__(self, key: Iterable[Hashable]) -> "Fleet": ...
+    def __getitem__(self, key): ...
+    def count(self) -> int: ...
 
 class Winch:
     def attach(self, ship: Ship) -> None: ...
@@ -657,6 +666,13 @@ def hail(at: str, work, *args, **kwargs) -> None: ...
 def hail(at, *args, **kwargs):
     return _KEPT[at](*args, **kwargs)
 
+class Float:
+    def __new__(cls, *args, **kwargs):
+        if kwargs.get("big"):
+            cls = Buoy
+        return super().__new__(cls)
+    def __init__(self, size=0): ...
+
 class Buoy:
     def light(self): ...
     def __getattr__(self, name):
@@ -899,6 +915,8 @@ def test_what_type_checkers_take_is_suggested_before_what_they_refuse(
         ("harbour.visit(lambda ship: ship.width, {'weight': 1})", "Ship.width", None),
         ("harbour.visit(lambda s: s.sail(course=\"up\"), {'weight': 1})", '"up"', None),
         ("[s.sale() for s in harbour.call('a').moor('b').ships]", "Ship.sale", "sail"),
+        ("harbour.Fleet()['a'].sale()", "Ship.sale", "sail"),
+        ("harbour.Fleet()[['a']].counted()", "Fleet.counted", "count"),
         ("harbour.call('a').moor('b').held.sail(coarse='north')", "sail(coarse=)", "course"),
         ("harbour.call('a', porter=1).tow()", "call(porter=)", "port"),
         ("def f(s): ...\nf(rest(harbour.call('a', porter=1)))", "call(porter=)", "port"),
@@ -984,6 +1002,9 @@ def test_what_is_wrong_is_found_with_its_place_and_owner(
     "code",
     [
         "import lagoon\nlagoon.ebb.anything\nlagoon.flow",
+        "import harbour\nf = harbour.Fleet()\nf[['a']].count()\n[f[e].count() for e in ([1], 2)]",
+        "import quay\nquay.Float(big=True, bell=1)",
+        "from typing import Sequence\ndef f(a: Sequence[str] = []):\n    a.append('a')",
         "import lagoon\nlagoon.tide().high",
         "import lagoon\nlagoon.Wave().anything.more",
         "import lagoon\nlagoon.pool().depth",

@@ -195,6 +195,8 @@ def test_errors_of_types_in_general_are_not_told(
         ('const fs = require("fs");\nfs.notInTheTypes;', ["notInTheTypes"]),
         ('const util = require("util");\nutil.isArray([]); process.browser;', []),
         ("process.type; process.types;", ["types"]),
+        ('const url = require("url");\nurl.Url; process.domain;', []),
+        ("document.body.style.WebkitAppearance;\ndocument.body.style.appearence;", ["appearence"]),
         (AXIOS + "axios.get('/').then((response) => response.dta.x);", ["dta"]),
         (AXIOS + "axios.get('/').then((res) => res.session);", []),
         (AXIOS + "async function f() { const { dta } = await axios.get('/'); return dta; }",

@@ -150,6 +150,8 @@ _WRITTEN = {
 _TAKEN_AS = "{new} as {old}"
 #: The compiler's rules of what code means.
 _MEANING = range(2000, 3000)
+#: Names of styles that one browser alone has.
+_OF_BROWSER = re.compile(r"(?i:webkit|moz|ms|o|khtml)[A-Z]")
 #: The rule of a member that is not there, where one is that differs by a few letters.
 _MISSPELLED = "2551"
 _PACKAGE = re.compile(r".*[\\/]node_modules[\\/]((?:@[^\\/]+[\\/])?[^\\/]+)")
@@ -414,6 +416,8 @@ class _Judge:
             is_open = is_open or (several and not is_lacking)
         if not self._typed:
             is_open = is_open or member in self._scope.patched or member.startswith("_")
+            is_open = is_open or (home.package == _NODE and member in FORMER_NAMES)
+            is_open = is_open or (owner.startswith("CSS") and _OF_BROWSER.match(member) is not None)
             is_open = is_open or "=>" in owner or self._scope.is_replaced(self._receiver(node))
             # What is required may be a function with members that no declaration tells.
             is_whole = owner.startswith(_WHOLE_MODULE) or self._is_import(self._receiver(node))

@@ -25,7 +25,7 @@ FORMER_NAMES = frozenset(
         *("enroll", "unenroll", "active", "setRawMode", "setWindowSize"),
         *("getWindowSize", "resolveObject", "unescapeBuffer", "runInDebugContext"),
         *("createScript", "currentId", "triggerId", "usingDomains", "installGlobalHandlers"),
-        *("setupMaster", "isMaster", "codes", "_extend"),
+        *("setupMaster", "isMaster", "codes", "_extend", "Url"),
     }
 )
 
@@ -34,6 +34,6 @@ PROCESS_NAMES = frozenset(
     {
         *("type", "resourcesPath", "defaultApp", "isMainFrame", "mas", "sandboxed", "contextId"),
         *("contextIsolated", "parentPort", "windowsStore", "noAsar", "browser", "pkg", "isBun"),
-        *("binding", "assert"),
+        *("binding", "assert", "domain"),
     }
 )

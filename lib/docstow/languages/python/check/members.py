@@ -20,7 +20,7 @@ from docstow.languages.python.check.annotations import (
 from docstow.languages.python.check.bodies import Bodies
 from docstow.languages.python.check.documented import documented_return
 from docstow.languages.python.check.fitting import CallUse
-from docstow.languages.python.check.overloads import agree, matching_overloads, may_take_key
+from docstow.languages.python.check.overloads import agree, matching_overloads, of_key
 from docstow.languages.python.check.passed import NOTHING_PASSED, Passed, call_shape
 from docstow.languages.python.check.plots import (
     ARRAY,
@@ -389,10 +389,10 @@ class Members:
         symbol = self.symbol(value, "__getitem__")
         if symbol is None or symbol.kind != "method":
             return None
-        headers = [e for e in function_headers(symbol.signature) if may_take_key(e, index)][:1]
-        if not headers:
+        header = of_key(function_headers(symbol.signature), index)
+        if header is None:
             return None
-        return self._infer_returned(symbol, value.package, value, NOTHING_PASSED, headers=headers)
+        return self._infer_returned(symbol, value.package, value, NOTHING_PASSED, headers=[header])
 
     def parameter(self, owner: PackageType, method: str, name: str, index: int) -> Inferred:
         """Return what a method takes for a parameter, by its annotation.

@@ -9,6 +9,9 @@ from docstow.languages.python.source.functions import parameters
 from docstow.languages.python.source.syntax import Function, dotted, positional
 from docstow.languages.shared.lookup import PassedArguments, mismatch
 
+#: Displays of what is not hashable.
+_UNHASHABLE = (ast.List, ast.ListComp, ast.Dict, ast.DictComp, ast.Set, ast.SetComp)
+
 
 def matching_overloads(
     headers: Sequence[Function], shape: PassedArguments, *, receives: bool, unbound: bool = False
@@ -43,11 +46,32 @@ def agree(headers: Sequence[Function], shape: PassedArguments, *, receives: bool
     return len(annotations) == 1
 
 
-def may_take_key(header: Function, key: ast.expr) -> bool:
+def of_key(headers: Sequence[Function], key: ast.expr) -> Function | None:
+    """Return the overload of ``__getitem__`` that takes a key; None where the key does not tell."""
+    fit = [each for each in headers if _may_take_key(each, key)]
+    is_written = isinstance(key, (*_UNHASHABLE, ast.Constant, ast.JoinedStr, ast.Tuple))
+    # What a variable holds may be hashable or not.
+    if not fit or (len(fit) > 1 and _takes_hashable(fit[0]) and not is_written):
+        return None
+    return fit[0]
+
+
+def _may_take_key(header: Function, key: ast.expr) -> bool:
     """Return whether a ``__getitem__`` that takes certain keys only may take a key."""
-    taken = next(iter(positional(header)[1:]), None)
-    match taken.annotation if taken is not None else None:
+    if _takes_hashable(header):
+        return not isinstance(key, _UNHASHABLE)
+    match _annotation_of_key(header):
         case ast.Subscript(value=kind, slice=keys) if dotted(kind).rpartition(".")[2] == "Literal":
             known = [each.value for each in ast.walk(keys) if isinstance(each, ast.Constant)]
             return isinstance(key, ast.Constant) and key.value in known
     return True
+
+
+def _takes_hashable(header: Function) -> bool:
+    taken = _annotation_of_key(header)
+    return taken is not None and dotted(taken).rpartition(".")[2] == "Hashable"
+
+
+def _annotation_of_key(header: Function) -> ast.expr | None:
+    taken = next(iter(positional(header)[1:]), None)
+    return taken.annotation if taken is not None else None

@@ -100,6 +100,12 @@ _LEAST_READ = 75.0
 _LEAST_OF_NAMESPACE = 80.0
 #: What extends Python's own building of packages is not known.
 _BUILDING = ("distutils.", "numpy.distutils.", "setuptools.")
+#: What lists, dictionaries and sets are annotated as.
+_ABSTRACT = frozenset(
+    f"{module}.{name}"
+    for module in ("builtins", "typing", "collections.abc")
+    for name in ("Sequence", "Iterable", "Collection", "Container", "Mapping", "Set")
+)
 #: What the name of a finding ends with: a name, or one of a keyword.
 _NAMED = re.compile(r"(\w+)(?:\((\w+)=\))?$")
 #: Letters of a short form of a text.
@@ -386,7 +392,7 @@ class _Judge:
         name, package, called = claim.name, kind.package, call is not None
         if not kind.certainly_lacks(name) or self._is_building(kind):
             return None
-        if is_told(kind, name) or is_filled(kind, name):
+        if is_told(kind, name) or is_filled(kind, name) or _may_be_narrower(kind, name):
             return None
         # What a class attribute is made of is not what it is for instances.
         descriptor = (kind.package.symbol(f"{kind.path}.{each}") for each in ("__get__", "__set__"))
@@ -894,6 +900,13 @@ class _Judge:
             version=package.version if package is not None else "",
             engine=self._checker.engine.name,
         )
+
+
+def _may_be_narrower(kind: PackageType, name: str) -> bool:
+    """Return whether what is annotated as a ``Sequence``, say, may be a list that has a name."""
+    return all(each in _ABSTRACT for each in kind.paths) and any(
+        hasattr(each, name) for each in (list, dict, set)
+    )
 
 
 def _may_stand_for(text: str, choice: str) -> bool:

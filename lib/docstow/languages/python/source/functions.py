@@ -105,7 +105,10 @@ def _format_parameter(argument: ast.arg, default: ast.expr | None, source: Sourc
 
 
 def _makes_own_instance(node: Function) -> bool:
-    """Return whether a ``__new__`` returns what ``object`` or its base makes of the very class."""
+    """Return whether a ``__new__`` returns what ``object`` or its base makes of the very class.
+
+    It does not where it puts another class in the place of its own.
+    """
     cls = next((each.arg for each in positional(node)), "")
     made, stored, returned = [], [], []
     for each in (inner for statement in node.body for inner in ast.walk(statement)):
@@ -116,9 +119,13 @@ def _makes_own_instance(node: Function) -> bool:
                 stored.append(name)
             case ast.Return(value=value):
                 returned.append(value)
-    return bool(returned) and all(
-        _is_new(each, cls) or (dotted(each) in made and stored.count(dotted(each)) == 1)
-        for each in returned
+    return (
+        bool(returned)
+        and cls not in stored
+        and all(
+            _is_new(each, cls) or (dotted(each) in made and stored.count(dotted(each)) == 1)
+            for each in returned
+        )
     )
 
 

@@ -710,7 +710,8 @@ class _Judge:
 
         summaries = {each: text for each, (_, text) in told.items()}
         ranked = partial(ranked, most=MOST_TRIED, summaries=summaries, fits=fits_use)
-        near = tuple(dict.fromkeys((*ranked()[:MOST], *([meant[1]] if meant else []), *ranked())))
+        near = ranked()
+        near = tuple(dict.fromkeys((*near[:MOST], *([meant[1]] if meant else []), *near)))
         self.spare[said.line + 1, said.start + 1] = ranked(every=True)
         return near
 

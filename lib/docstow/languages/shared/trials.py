@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeAlias
 
+from docstow.core.errors import InternalError, TooLarge
 from docstow.languages.shared.findings import MOST, PROBLEMS, advised
 
 if TYPE_CHECKING:
@@ -58,6 +59,18 @@ class Trials:
         if write is None:
             return replace(finding, suggestions=near[:MOST])
         self._left -= 1
+        try:
+            better = self._tried(near, spare, write)
+        except (TooLarge, InternalError):
+            # What is found stands without an engine, which has no answer to more trials, either.
+            self._left = 0
+            better = near[:MOST]
+        if better == near:
+            return finding
+        message = advised(finding.message, finding.name.rpartition(".")[2], better)
+        return replace(finding, suggestions=better, message=message)
+
+    def _tried(self, near: Sequence[str], spare: Sequence[str], write: Writer) -> tuple[str, ...]:
         taken: list[str] = []
         refused: list[str] = []
         for count, each in enumerate([*near, *spare][:MOST_TRIED]):
@@ -65,11 +78,7 @@ class Trials:
                 break
             said = self._judge(write(each.rpartition(".")[2]))
             (refused if _counted(said) - self._known else taken).append(each)
-        better = (*taken, *refused)[:MOST]
-        if better == near:
-            return finding
-        message = advised(finding.message, finding.name.rpartition(".")[2], better)
-        return replace(finding, suggestions=better, message=message)
+        return (*taken, *refused)[:MOST]
 
 
 def _counted(said: Sequence[Diagnostic]) -> Counter[tuple[int, str, str]]:

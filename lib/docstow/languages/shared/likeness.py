@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 
 from docstow.languages.shared import compounds
@@ -113,7 +113,7 @@ def features(
     name: str,
     summary: str,
     rare: Mapping[str, float],
-    about: Collection[str] = frozenset(),
+    about: frozenset[str] = frozenset(),
 ) -> Mapping[str, float]:
     """Return what tells how like a name is to a wanted one, each from about 0, or -1, to 1.
 
@@ -163,7 +163,7 @@ def likeness(
     name: str,
     summary: str,
     rare: Mapping[str, float],
-    about: Collection[str] = frozenset(),
+    about: frozenset[str] = frozenset(),
 ) -> tuple[float, float]:
     """Return how like a name is to a wanted one, and from 0 to 100 how much it helps at all.
 

@@ -81,8 +81,9 @@ class _Run:
     others: Mapping[str, float]
 
 
+@lru_cache(maxsize=20_000)
 def meaning(
-    wanted: Sequence[str], name: Sequence[str], about: Collection[str] = frozenset()
+    wanted: tuple[str, ...], name: tuple[str, ...], about: frozenset[str] = frozenset()
 ) -> Meaning:
     """Return how near two names come in meaning.
 
@@ -91,7 +92,7 @@ def meaning(
         name: those of one that does, likewise.
         about: words of their owner, which may be left out of a name: ``Mail.send_mail``.
     """
-    mine, its = tuple(wanted), tuple(name)
+    mine, its = wanted, name
     if not mine or not its:
         return Meaning(0.0, 0.0, 0.0)
     named = [max(_similarity(each, other) for other in its) for each in mine]

@@ -50,7 +50,7 @@ class Trials:
         self._left = _MOST_FINDINGS
 
     def ordered(self, finding: Finding) -> Finding:
-        """Return a finding with the names first that the engine takes."""
+        """Return a finding with the first name first that the engine takes."""
         near = finding.suggestions
         found = self._spare.get((finding.line, finding.column), ())
         spare = [each for each in found if each not in near]
@@ -71,14 +71,12 @@ class Trials:
         return replace(finding, suggestions=better, message=message)
 
     def _tried(self, near: Sequence[str], spare: Sequence[str], write: Writer) -> tuple[str, ...]:
-        taken: list[str] = []
-        refused: list[str] = []
-        for count, each in enumerate([*near, *spare][:MOST_TRIED]):
-            if len(taken) == MOST or (taken and count >= len(near)):
-                break
+        names = [*near, *spare]
+        for each in names[:MOST_TRIED]:
             said = self._judge(write(each.rpartition(".")[2]))
-            (refused if _counted(said) - self._known else taken).append(each)
-        return (*taken, *refused)[:MOST]
+            if not _counted(said) - self._known:
+                return tuple(dict.fromkeys((each, *near)))[:MOST]
+        return tuple(names[:MOST])
 
 
 def _counted(said: Sequence[Diagnostic]) -> Counter[tuple[int, str, str]]:

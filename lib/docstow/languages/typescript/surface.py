@@ -112,6 +112,7 @@ class NodeSurface:
         self._builtin = builtin
         self._paths = PathResolver(package, builtin, project.files, project.find, project.installed)
         self._modules: tuple[str, ...] | None = None
+        self._runs_with: dict[str, bool] = {}
         self.folder = self._paths.folder
 
     def modules(self) -> tuple[str, ...]:
@@ -351,8 +352,15 @@ class NodeSurface:
 
     def runs_with(self, name: str) -> bool:
         """Whether what runs may export a name, whatever the declarations tell."""
-        boundary = self.project.files.boundary
-        return self.folder is not None and exports_undeclared(boundary, self.folder.root, name)
+        if self.folder is None:
+            return False
+        boundary, root = self.project.files.boundary, self.folder.root
+        if "node_modules" not in root.parts:
+            # A package of the project's own may change at any time.
+            return exports_undeclared(boundary, root, name)
+        if name not in self._runs_with:
+            self._runs_with[name] = exports_undeclared(boundary, root, name)
+        return self._runs_with[name]
 
 
 class _LazySymbols(Mapping[str, Symbol]):

@@ -23,15 +23,18 @@ _LONGEST = 16 * 1024 * 1024
 _LONGEST_OWN = 512 * 1024
 #: Where the compiler puts constants of some length.
 _ALIGNMENT = 32
-#: How texts packed by Cython's own method begin: flags, then bytes as they are.
-_PACKED = re.compile(rb"[^\0][\0\t\n\r -~]{3}")
+#: How texts packed by Cython's own method begin: flags, of which the lowest three are set, then
+#: bytes as they are, since the shortest repetition has three.
+_PACKED = re.compile(
+    rb"[%s][\0\t\n\r -~]{3}" % b"".join(re.escape(bytes([each])) for each in range(7, 256, 8))
+)
 #: Bytes that are unpacked to see whether they are texts, and of which it is seen where these end.
 _BEGINNING = 150
 _PIECE = 4096
 #: The least share of readable bytes in texts, and where these end.
 _READABLE = 0.97
 _LEAST_READABLE = 0.3
-_LETTERS = frozenset({9, 10, 13, *range(32, 127)})
+_LETTERS = bytes([9, 10, 13, *range(32, 127)])
 #: A text of every module.
 _ALWAYS = b"__main__"
 
@@ -63,7 +66,7 @@ def _is_readable(text: bytearray) -> bool:
 
 def _share(text: bytes | bytearray) -> float:
     """Return the share of readable bytes."""
-    return sum(each in _LETTERS for each in text) / len(text)
+    return 1 - len(text.translate(None, _LETTERS)) / len(text)
 
 
 def _unpacked(body: bytes, at: int, most: int) -> bytearray:

@@ -131,6 +131,8 @@ class PythonFiles:
         #: The texts of compiled modules that were compressed.
         self._texts: dict[Path, bytes] = {}
         self.stamps = Stamps()
+        # Of compiled modules nothing is kept but their texts.
+        self._binaries = Stamps()
 
     def module(self, name: str) -> ModuleFiles | None:
         """Return the files of a module; None where there are none."""
@@ -191,6 +193,15 @@ class PythonFiles:
         body = self._boundary.read(layer.path, most=_LARGEST_FILE, text=False)
         return service_source(body, layer.path.parent.parent.name)
 
+    @property
+    def size(self) -> int:
+        """Bytes of the files, and of texts of compiled modules, whose words it keeps."""
+        return self.stamps.size + sum(map(len, self._texts.values()))
+
+    def are_same(self) -> bool:
+        """Return whether nothing has changed that was read; False where that cannot be told."""
+        return self.stamps.are_same() and self._binaries.are_same()
+
     def readable(self, module: ModuleFiles) -> Iterator[tuple[Layer, ModuleFacts]]:
         """Yield the files of a module that can be read, stubs first, with what they bind."""
         for layer in module.layers:
@@ -207,7 +218,7 @@ class PythonFiles:
             return False
         key = (module.binary, name)
         if key not in self._searched:
-            self.stamps.note(module.binary)
+            self._binaries.note(module.binary)
             self._searched[key] = None
             with suppress(DocstowError):
                 body = self._boundary.read(module.binary, most=_LARGEST_BINARY, text=False)

@@ -106,11 +106,11 @@ class PythonSurface:
     @property
     def size(self) -> int:
         """Bytes of the files of which it keeps what they say."""
-        return self.files.stamps.size
+        return self.files.size
 
     def is_unchanged(self) -> bool:
         """Return whether another one of the same package would find the same."""
-        return self.files.stamps.are_same() and self._words.stamps.are_same()
+        return self.files.are_same() and self._words.stamps.are_same()
 
     def modules(self) -> tuple[str, ...]:
         """Return the names of all modules: the entry modules, then the others, sorted."""

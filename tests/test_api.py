@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -75,6 +76,23 @@ def test_a_package_of_a_project_and_code_that_uses_it(
     assert "sails 1.0" in report.answered
     (problem,) = report.problems
     assert (problem.line, problem.name, problem.suggestions) == (3, "sails.hoits", ("sails.hoist",))
+
+
+def test_the_project_that_is_named_answers_and_not_that_of_the_settings(
+    settings: docstow.Settings, tmp_path: Path
+) -> None:
+    for project, name in (("shop", "hoist"), ("yard", "lower")):
+        site = tmp_path / project / ".venv/lib/python3.12/site-packages"
+        (site / "sails-1.0.dist-info").mkdir(parents=True)
+        (tmp_path / project / ".venv/pyvenv.cfg").write_text("version = 3.12.1\n")
+        (site / "sails-1.0.dist-info/METADATA").write_text("Name: sails\nVersion: 1.0\n")
+        (site / "sails-1.0.dist-info/RECORD").write_text("sails.py,,\n")
+        (site / "sails.py").write_text(f"def {name}() -> None: ...\n")
+    with docstow.open(replace(settings, root=(str(tmp_path / "shop"),))) as docs:
+        own = docs.verify("import sails\nsails.lower()\n", "python")
+        named = docs.verify("import sails\nsails.lower()\n", "python", tmp_path / "yard")
+    assert [each.name for each in own.problems] == ["sails.lower"]
+    assert named.problems == ()
 
 
 def test_code_against_a_version_that_the_caller_names(settings: docstow.Settings) -> None:

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
@@ -108,7 +109,9 @@ class Docs:
     def _open(self, root: Path | None) -> Runtime:
         from docstow.runtime import Runtime
 
-        return Runtime(self._settings, root)
+        # A folder that is named counts, and not what the settings name.
+        roots = self._settings.root if root is None else (str(root),)
+        return Runtime(replace(self._settings, root=roots), root)
 
     def __enter__(self) -> Self:
         return self
@@ -198,7 +201,7 @@ class Docs:
         Raises:
             InvalidParameter: there is no such language.
         """
-        opened = self._opened if root is None else self._open(Path(root))
+        opened = self._opened if root is None else self._open(Path(root).absolute())
         wanted = {"versions": dict(versions)} if versions else {}
         try:
             return _verify(opened, {"code": code, "language": language, "all": True, **wanted})

@@ -1,7 +1,10 @@
-"""How often a process looks for garbage."""
+"""When a process looks for garbage, and gives memory back."""
 
+import platform
 import subprocess
 import sys
+
+import pytest
 
 _CODE = """
 import gc
@@ -23,3 +26,30 @@ def test_a_command_looks_seldom_and_the_library_leaves_it_to_the_process() -> No
     )
     assert before == plain.stdout.strip(), done.stderr
     assert int(after) > 10 * int(before)
+
+
+#: Of blocks that Python gets from the C library every 64th stays, so that the others do not lie at
+#: the end of what the system gave.
+SCATTERED = """
+from docstow.core.garbage import return_memory
+
+def pages():
+    return int(open("/proc/self/statm").read().split()[1])
+
+begun = pages()
+blocks = [bytearray(4096) for _ in range(20_000)]
+full = pages()
+kept = blocks[::64]
+del blocks
+return_memory()
+print(begun, full, pages())
+"""
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="other C libraries do it themselves")
+def test_memory_between_what_is_kept_goes_back_to_the_system() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", SCATTERED], capture_output=True, text=True, check=True
+    )
+    begun, full, left = map(int, done.stdout.split())
+    assert left - begun < (full - begun) / 4

@@ -1,8 +1,10 @@
-"""How often a process looks for garbage that refers to itself."""
+"""When a process looks for garbage that refers to itself, and gives memory back."""
 
 from __future__ import annotations
 
+import ctypes
 import gc
+from contextlib import suppress
 
 #: So many objects more than were let go, and so many looks at the young ones before older ones are
 #: looked at. Python's own 700 has every call that reads much be interrupted hundreds of times.
@@ -26,3 +28,15 @@ def keep_what_is_there() -> None:
     for a function is mostly after its first answer.
     """
     gc.freeze()
+
+
+def return_memory() -> None:
+    """Give memory back to the system that nothing uses.
+
+    What parsers and type readers let go of lies between what is kept, and some of it refers to
+    itself: a process that has read three large projects has 360 MB, of which 120 are free. It takes
+    a quarter of a second then, and so is for a process that waits.
+    """
+    gc.collect()
+    with suppress(OSError, AttributeError, TypeError):  # not every C library can
+        ctypes.CDLL(None).malloc_trim(0)

@@ -23,6 +23,7 @@ from queue import SimpleQueue
 from typing import IO, Any, TypeAlias
 
 from docstow.core.errors import DocstowError, InternalError, TooLarge, from_record
+from docstow.core.garbage import return_memory
 from docstow.core.turns import Turns
 
 log = logging.getLogger(__name__)
@@ -41,6 +42,8 @@ _MOST_KEYS = 32
 _NICE = 10
 #: How a process ends that has no memory left; on Windows it is also how a killed one ends.
 _NO_MEMORY = 1
+#: After so many calls a process gives memory back that nothing uses.
+_CALLS_OF_MEMORY = 8
 _MAIN = "from docstow.core.processes import main; main()"
 
 
@@ -356,6 +359,7 @@ def main() -> None:
 
     module, _, name = hello["target"].partition(":")
     handle: Handler | None = None
+    calls = 0
     lines: SimpleQueue[bytes] = SimpleQueue()
     threading.Thread(target=_read, args=(requests, lines), daemon=True).start()
     while True:
@@ -371,6 +375,9 @@ def main() -> None:
             # What is left of the memory is not worth finding out.
             os._exit(_NO_MEMORY)
         reply(done)
+        calls += 1
+        if calls % _CALLS_OF_MEMORY == 0 and lines.empty():
+            return_memory()
 
 
 def _read(requests: IO[bytes], lines: SimpleQueue[bytes]) -> None:

@@ -245,7 +245,7 @@ def _index() -> tuple[Sequence[str], Mapping[str, Sequence[int]]]:
     return lines, found
 
 
-@lru_cache(maxsize=20_000)
+@lru_cache(maxsize=4_000)
 def _beside(key: str) -> frozenset[str]:
     """Return the keys of the names that are used for that of a key."""
     lines, index = _index()
@@ -253,7 +253,7 @@ def _beside(key: str) -> frozenset[str]:
     return frozenset(every) - {key}
 
 
-@lru_cache(maxsize=20_000)
+@lru_cache(maxsize=4_000)
 def _group(key: str) -> Mapping[str, float]:
     """Return what is used for the name of a key, and how surely."""
     others = _beside(key)

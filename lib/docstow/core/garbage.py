@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import gc
 from contextlib import suppress
 
@@ -37,6 +36,8 @@ def return_memory() -> None:
     itself: a process that has read three large projects has 360 MB, of which 120 are free. It takes
     a quarter of a second then, and so is for a process that waits.
     """
+    import ctypes  # which no function needs before its first answer
+
     gc.collect()
     with suppress(OSError, AttributeError, TypeError):  # not every C library can
         ctypes.CDLL(None).malloc_trim(0)

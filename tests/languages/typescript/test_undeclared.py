@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from docstow.languages.shared.boundary import Boundary
-from docstow.languages.typescript.undeclared import exports_undeclared
+from docstow.languages.typescript.undeclared import exports_undeclared, mention
 
 
 @pytest.mark.parametrize(
@@ -39,3 +39,16 @@ def test_what_cannot_be_read_may_export_it(tmp_path: Path, monkeypatch: pytest.M
         with monkeypatch.context() as patched:
             patched.setattr(f"docstow.languages.typescript.undeclared.{limit}", most)
             assert exports_undeclared(Boundary(tmp_path), tmp_path, "one")
+
+
+def test_a_word_is_looked_for_in_code_and_declarations(tmp_path: Path) -> None:
+    for folder, name, text in (
+        ("one", "index.js", "exports.hoist = (rope) => rope.lengths;\n"),
+        ("two", "index.d.ts", "export declare function lower(weight: number): void;\n"),
+    ):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / name).write_text(text)
+    boundary, folders = Boundary(tmp_path), [tmp_path / "one", tmp_path / "two"]
+    asked = ("hoist", "lengths", "weight", "length", "rope.")
+    assert [mention(boundary, folders, each) for each in asked] == [True, True, True, False, False]
+    assert not mention(boundary, folders[:1], "weight")

@@ -122,6 +122,7 @@ _TYPED = frozenset(
     }
 )
 _TYPE_COMMENT = re.compile(r"@(?:param|type|returns?)\s+\{")
+_SETTING = frozenset({"assignment_expression", "augmented_assignment_expression"})
 #: Where names are taken over from others.
 _TAKING = frozenset({"import_specifier", "import_clause", "shorthand_property_identifier_pattern"})
 _IMPORTS = frozenset({"2305", "2614", "2724"})
@@ -395,8 +396,10 @@ class _Judge:
         # What the code's own types are rests on its other files, which are not looked at.
         is_made = home.is_own and (" & " in owner or owner.startswith("{"))
         is_open = is_open or (is_made and self._unresolved.is_any)
-        is_open = is_open or self._is_unresolved(
-            node, said.code, is_one_class="|" in owner and not _is_union(owner)
+        is_one_class = "|" in owner and not _is_union(owner)
+        is_open = is_open or (
+            self._is_unresolved(node, said.code, is_one_class=is_one_class)
+            and self._may_be_given(member, home)
         )
         if said.code != _MISSPELLED:
             is_open = is_open or self._may_be_another(node, owner)
@@ -409,10 +412,11 @@ class _Judge:
                 self._is_handed(node, is_added_to=is_added_to)
                 and not self._is_part(said, member)
                 and not (self._is_alone and is_called and home.package)
+                and self._may_be_given(member, home)
             )
             is_open = is_open or owner in _PRIMITIVES
             # One of several types lacks it, whose name does not tell that they are several.
-            several = len(set(_PROPERTY.findall(said.message))) > 1
+            several = _is_union(" | ".join(each for _, each in _PROPERTY.findall(said.message)))
             is_open = is_open or (several and not is_lacking)
         if not self._typed:
             is_open = is_open or member in self._scope.patched or member.startswith("_")
@@ -424,8 +428,12 @@ class _Judge:
             is_open = is_open or (is_whole and self._runs(home.package, member))
             is_open = is_open or (owner.startswith("{") and home.package == _NODE)
         is_tested = self._is_tested(node) and not (
-            self._is_compared(node) and self._is_part(said, member)
+            self._is_compared(node) and (member.isupper() or self._is_part(said, member))
         )
+        # Of what it imports code asks whether it is one of a version that has it.
+        receiver = self._receiver(node)
+        is_imported = receiver is not None and self._scope.name(receiver) is not None
+        is_tested = is_tested and (is_imported or self._may_be_given(member, home))
         if is_open or is_tested or self._may_be_added(member):
             return self._finding(said, f"{title}.{member}", "not_checked", "")
         with self._uncalled(node):
@@ -438,6 +446,37 @@ class _Judge:
         """Whether the code is a whole program, so that it shows what adds methods to anything."""
         is_shared = _SHARES.search(self._tree.root.text or b"") is not None
         return not is_shared and not self._unresolved.is_any
+
+    def _may_be_given(self, member: str, home: _Home) -> bool:
+        """Whether a value of a package may be given a member, or be another one that has it.
+
+        Of a program of JavaScript that is whole it cannot where nothing that takes part has the
+        word, but where the program reads it.
+        """
+        if self._typed or not home.package or home.package == _NODE or not self._is_alone:
+            return True
+        if not self._is_only_read(member):
+            return True
+        specifiers = {name.specifier for name, _ in self._scope.places}
+        named = {each for each in specifiers if not self._resolver.is_standard(each)}
+        for each in (home.package, *sorted(named)):
+            found = self._resolver.package_for(each)
+            mentions = getattr(found.surface, "may_mention", None) if found is not None else None
+            if mentions is None or mentions(member):
+                return True
+        return False
+
+    def _is_only_read(self, member: str) -> bool:
+        """Whether code has a word as a member alone that it reads."""
+        for node in self._tree.nodes:
+            if node.named_child_count or member not in text_of(node):
+                continue
+            outer = self._tree.parent(node)
+            above = self._tree.parent(outer) if outer is not None else None
+            is_set = above is not None and above.type in _SETTING and child(above, "left") == outer
+            if node.type != "property_identifier" or is_set or not _is_member(node, self._tree):
+                return False
+        return True
 
     def _may_be_another(self, node: Node | None, owner: str) -> bool:
         """Whether a type may be another one elsewhere: in a worker, or where all names are found.
@@ -655,12 +694,13 @@ class _Judge:
         return outer is not None and outer.id in self._tested
 
     def _is_compared(self, node: Node | None) -> bool:
-        """Whether a member is compared with a number or a text, as one that is there."""
+        """Whether a member is compared with a number, a text or a member, as one that is there."""
         outer = self._tree.parent(node) if node is not None else None
         above = self._tree.parent(outer) if outer is not None else None
         if above is None or above.type != "binary_expression":
             return False
-        return any(each.type in {"number", "string"} for each in above.named_children)
+        others = (each for each in above.named_children if each != outer)
+        return any(each.type in {"number", "string", "member_expression"} for each in others)
 
     def _may_be_added(self, name: str) -> bool:
         """Whether the project's own files, which the compiler does not see, may declare a name.

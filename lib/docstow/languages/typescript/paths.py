@@ -169,6 +169,7 @@ class PathResolver:
         self._augmented = True
         own = self.folders()
         dependencies = {folder.root: folder for folder in self._dependencies(own)}
+        self.is_limited = len(dependencies) >= _MAX_DEPENDENCIES
         for folder in dependencies.values():
             self.names.augment(folder)
         names = {folder.name for folder in own} | {self._package.name}
@@ -180,8 +181,21 @@ class PathResolver:
                 self.names.augment(other)
         self.members = MemberResolver(self.names)
 
-    def _dependencies(self, first: list[Folder]) -> Iterator[Folder]:
-        """Iterate over packages and what they depend on, which may augment each other."""
+    def with_dependencies(self) -> list[Folder]:
+        """Return the folders of the package, its types and all that they depend on.
+
+        None are returned where there are too many.
+        """
+        found = list(self._dependencies(self.folders(), _MAX_DEPENDENCIES))
+        return found if len(found) < _MAX_DEPENDENCIES else []
+
+    def _dependencies(self, first: list[Folder], farthest: int = _MAX_DISTANCE) -> Iterator[Folder]:
+        """Iterate over packages and what they depend on, which may augment each other.
+
+        Args:
+            first: the packages.
+            farthest: so many steps lead to what they depend on at most.
+        """
         waiting = deque((folder, 0) for folder in first)
         seen: set[Path] = set()
         while waiting and len(seen) < _MAX_DEPENDENCIES:
@@ -191,11 +205,10 @@ class PathResolver:
             seen.add(folder.root)
             yield folder
             listed = folder.manifest.get("dependencies")
-            for name in listed if isinstance(listed, dict) and depth < _MAX_DISTANCE else ():
+            for name in listed if isinstance(listed, dict) and depth < farthest else ():
                 found = self.files.find(str(name), folder.root)
                 if found is not None:
                     waiting.append((found, depth + 1))
-        self.is_limited = bool(waiting)
 
 
 def _depends_on(folder: Folder, names: set[str]) -> bool:

@@ -18,7 +18,7 @@ from docstow.languages.typescript.inline import inline_members
 from docstow.languages.typescript.names import Entity, Namespace
 from docstow.languages.typescript.paths import PathResolver
 from docstow.languages.typescript.symbols import describe, describe_builtin, find_place
-from docstow.languages.typescript.undeclared import exports_undeclared
+from docstow.languages.typescript.undeclared import exports_undeclared, mention
 
 #: Modules, and exports of the entry, whose names are suggested.
 _MAX_MODULES = 30
@@ -113,6 +113,7 @@ class NodeSurface:
         self._paths = PathResolver(package, builtin, project.files, project.find, project.installed)
         self._modules: tuple[str, ...] | None = None
         self._runs_with: dict[str, bool] = {}
+        self._mentioned: dict[str, bool] = {}
         self.folder = self._paths.folder
 
     def modules(self) -> tuple[str, ...]:
@@ -361,6 +362,14 @@ class NodeSurface:
         if name not in self._runs_with:
             self._runs_with[name] = exports_undeclared(boundary, root, name)
         return self._runs_with[name]
+
+    def may_mention(self, name: str) -> bool:
+        """Whether the package, or what it depends on, may have a word anywhere in its code."""
+        if name not in self._mentioned:
+            folders = [each.root for each in self._paths.with_dependencies()]
+            boundary = self.project.files.boundary
+            self._mentioned[name] = not folders or mention(boundary, folders, name)
+        return self._mentioned[name]
 
 
 class _LazySymbols(Mapping[str, Symbol]):

@@ -1,14 +1,16 @@
-"""What a package's JavaScript exports, and its declarations do not tell: what runs has it."""
+"""What a package's JavaScript has, and its declarations do not tell: what runs has it."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from docstow.core.errors import DocstowError
 from docstow.languages.shared.boundary import Boundary
 
 _SCRIPTS = (".js", ".cjs", ".mjs")
+_DECLARATIONS = (".d.ts", ".d.cts", ".d.mts")
 _SKIPPED = frozenset({"node_modules", "test", "tests", "docs"})
 #: Of a package so many files are searched, and bytes of all of them.
 _MOST_FILES, _MOST_BYTES = 4_000, 32 * 1024 * 1024
@@ -36,19 +38,46 @@ def exports_undeclared(boundary: Boundary, folder: Path, name: str) -> bool:
     """
     wanted, escaped = name.encode(), re.escape(name)
     pattern, member = (re.compile(e.format(escaped).encode()) for e in (_EXPORTED, _MEMBER))
-    left = _MOST_BYTES
-    files = (each for each in boundary.walk(folder, _SKIPPED) if each.suffix in _SCRIPTS)
-    for count, file in enumerate(files):
-        if count >= _MOST_FILES:
+    for body in _bodies(boundary, [folder], _SCRIPTS):
+        is_told = body is not None and (
+            wanted in body
+            and (pattern.search(body) or (_OBJECT.search(body) and member.search(body)))
+        )
+        if body is None or is_told or _INSTANCE.search(body):
             return True
+    return False
+
+
+def mention(boundary: Boundary, folders: Iterable[Path], name: str) -> bool:
+    """Return whether the code or the declarations of packages have a word, anywhere.
+
+    So they may where not all of them can be read.
+
+    Args:
+        boundary: what may be read.
+        folders: the packages.
+        name: to look for.
+    """
+    word = re.compile(rb"(?<![\w$])%s(?![\w$])" % re.escape(name.encode()))
+    bodies = _bodies(boundary, folders, (*_SCRIPTS, *_DECLARATIONS))
+    return any(each is None or word.search(each) is not None for each in bodies)
+
+
+def _bodies(
+    boundary: Boundary, folders: Iterable[Path], endings: tuple[str, ...]
+) -> Iterator[bytes | None]:
+    """Yield the files of packages, and None where one cannot be read, or there are too many."""
+    left = _MOST_BYTES
+    files = (file for folder in folders for file in boundary.walk(folder, _SKIPPED))
+    named = (each for each in files if each.name.endswith(endings))
+    for count, file in enumerate(named):
+        if count >= _MOST_FILES:
+            yield None
+            return
         try:
             body = boundary.read(file, most=left)
         except (DocstowError, OSError):
-            return True
+            yield None
+            return
         left -= len(body)
-        is_told = wanted in body and (
-            pattern.search(body) or (_OBJECT.search(body) and member.search(body))
-        )
-        if is_told or _INSTANCE.search(body):
-            return True
-    return False
+        yield body

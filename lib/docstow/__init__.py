@@ -201,7 +201,7 @@ class Docs:
         Raises:
             InvalidParameter: there is no such language.
         """
-        opened = self._opened if root is None else self._open(Path(root).absolute())
+        opened = self._opened if root is None else self._open(Path(root))
         wanted = {"versions": dict(versions)} if versions else {}
         try:
             return _verify(opened, {"code": code, "language": language, "all": True, **wanted})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import platform
 import signal
 import subprocess
 import sys
@@ -37,6 +38,10 @@ def make(setup, send):
             case "take":
                 taken = bytearray(4 << 30)
                 return {"taken": len(taken)}
+            case "scatter":
+                blocks = [bytearray(4096) for _ in range(20_000)]
+                calls.append(blocks[::64])
+                return {}
             case "wait":
                 threading.Event().wait()
             case "tell":
@@ -67,6 +72,25 @@ def make(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[.
     yield make
     for each in made:
         each.close()
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="other C libraries do it themselves")
+def test_a_process_gives_memory_back_between_calls(make: Callable[..., ProcessPool]) -> None:
+    pool = make()
+    pid = pool.call({"do": "count"}, "state")["pid"]
+
+    def pages() -> int:
+        return int(Path(f"/proc/{pid}/statm").read_text().split()[1])
+
+    before = pages()
+    pool.call({"do": "scatter"}, "state")
+    full = pages()
+    for _ in range(100):
+        pool.call({"do": "count"}, "state")
+        if pages() - before < (full - before) / 4:
+            break
+    else:
+        pytest.fail(f"{before} pages, then {full}, at last {pages()}")
 
 
 def test_a_process_keeps_its_state_for_the_next_call(make: Callable[..., ProcessPool]) -> None:

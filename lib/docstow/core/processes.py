@@ -42,8 +42,8 @@ _MOST_KEYS = 32
 _NICE = 10
 #: How a process ends that has no memory left; on Windows it is also how a killed one ends.
 _NO_MEMORY = 1
-#: After so many calls a process gives memory back that nothing uses.
-_CALLS_OF_MEMORY = 8
+#: After every so many calls a process gives memory back that nothing uses.
+_RETURNED_EVERY = 8
 _MAIN = "from docstow.core.processes import main; main()"
 
 
@@ -376,7 +376,7 @@ def main() -> None:
             os._exit(_NO_MEMORY)
         reply(done)
         calls += 1
-        if calls % _CALLS_OF_MEMORY == 0 and lines.empty():
+        if calls % _RETURNED_EVERY == 0 and lines.empty():
             return_memory()
 
 

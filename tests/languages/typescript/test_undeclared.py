@@ -28,17 +28,17 @@ def test_what_javascript_exports_is_found_in_any_of_its_files(
     (tmp_path / "dist").mkdir()
     (tmp_path / "index.js").write_text("module.exports = require('./dist/own.cjs');\n")
     (tmp_path / "dist" / "own.cjs").write_text(script)
-    assert exports_undeclared(Boundary(tmp_path), tmp_path, "one") is exported
+    assert exports_undeclared(Boundary(tmp_path), [tmp_path], "one") is exported
 
 
 def test_what_cannot_be_read_may_export_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for count in range(3):
         (tmp_path / f"{count}.js").write_text("exports.zero = 1;\n" * 10)
-    assert not exports_undeclared(Boundary(tmp_path), tmp_path, "one")
+    assert not exports_undeclared(Boundary(tmp_path), [tmp_path], "one")
     for limit, most in (("_MOST_FILES", 2), ("_MOST_BYTES", 400)):
         with monkeypatch.context() as patched:
             patched.setattr(f"docstow.languages.typescript.undeclared.{limit}", most)
-            assert exports_undeclared(Boundary(tmp_path), tmp_path, "one")
+            assert exports_undeclared(Boundary(tmp_path), [tmp_path], "one")
 
 
 def test_a_word_is_looked_for_in_code_and_declarations(tmp_path: Path) -> None:
@@ -52,3 +52,5 @@ def test_a_word_is_looked_for_in_code_and_declarations(tmp_path: Path) -> None:
     asked = ("hoist", "lengths", "weight", "length", "rope.")
     assert [mention(boundary, folders, each) for each in asked] == [True, True, True, False, False]
     assert not mention(boundary, folders[:1], "weight")
+    (tmp_path / "one" / "hoist.node").write_bytes(b"\0\1\2" * 100)
+    assert mention(boundary, folders, "length")

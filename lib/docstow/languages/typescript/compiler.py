@@ -122,6 +122,7 @@ _TYPED = frozenset(
     }
 )
 _TYPE_COMMENT = re.compile(r"@(?:param|type|returns?)\s+\{")
+#: Nodes that give their left side a value.
 _SETTING = frozenset({"assignment_expression", "augmented_assignment_expression"})
 #: Where names are taken over from others.
 _TAKING = frozenset({"import_specifier", "import_clause", "shorthand_property_identifier_pattern"})

@@ -182,18 +182,25 @@ class PathResolver:
         self.members = MemberResolver(self.names)
 
     def with_dependencies(self) -> list[Folder]:
-        """Return the folders of the package, its types and all that they depend on.
+        """Return the folders of the package, its types and all that they may depend on.
 
         None are returned where there are too many.
         """
-        found = list(self._dependencies(self.folders(), _MAX_DEPENDENCIES))
+        everything = self._dependencies(self.folders(), _DEPENDENCY_FIELDS, _MAX_DEPENDENCIES)
+        found = list(everything)
         return found if len(found) < _MAX_DEPENDENCIES else []
 
-    def _dependencies(self, first: list[Folder], farthest: int = _MAX_DISTANCE) -> Iterator[Folder]:
+    def _dependencies(
+        self,
+        first: list[Folder],
+        fields: tuple[str, ...] = _DEPENDENCY_FIELDS[:1],
+        farthest: int = _MAX_DISTANCE,
+    ) -> Iterator[Folder]:
         """Iterate over packages and what they depend on, which may augment each other.
 
         Args:
             first: the packages.
+            fields: of manifests, that name what they depend on.
             farthest: so many steps lead to what they depend on at most.
         """
         waiting = deque((folder, 0) for folder in first)
@@ -204,14 +211,18 @@ class PathResolver:
                 continue
             seen.add(folder.root)
             yield folder
-            listed = folder.manifest.get("dependencies")
-            for name in listed if isinstance(listed, dict) and depth < farthest else ():
-                found = self.files.find(str(name), folder.root)
+            for name in _named_in(folder, fields) if depth < farthest else ():
+                found = self.files.find(name, folder.root)
                 if found is not None:
                     waiting.append((found, depth + 1))
 
 
 def _depends_on(folder: Folder, names: set[str]) -> bool:
     """Whether a package depends on any of some others, and so may augment them."""
-    listed = (folder.manifest.get(field) for field in _DEPENDENCY_FIELDS)
-    return any(isinstance(each, dict) and not names.isdisjoint(each) for each in listed)
+    return not names.isdisjoint(_named_in(folder, _DEPENDENCY_FIELDS))
+
+
+def _named_in(folder: Folder, fields: tuple[str, ...]) -> list[str]:
+    """Return the packages that fields of a manifest name."""
+    listed = (folder.manifest.get(field) for field in fields)
+    return [str(name) for each in listed if isinstance(each, dict) for name in each]

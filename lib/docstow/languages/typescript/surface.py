@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -112,8 +112,7 @@ class NodeSurface:
         self._builtin = builtin
         self._paths = PathResolver(package, builtin, project.files, project.find, project.installed)
         self._modules: tuple[str, ...] | None = None
-        self._runs_with: dict[str, bool] = {}
-        self._mentioned: dict[str, bool] = {}
+        self._searched: dict[tuple[object, str], bool] = {}
         self.folder = self._paths.folder
 
     def modules(self) -> tuple[str, ...]:
@@ -353,23 +352,27 @@ class NodeSurface:
 
     def runs_with(self, name: str) -> bool:
         """Whether what runs may export a name, whatever the declarations tell."""
-        if self.folder is None:
-            return False
-        boundary, root = self.project.files.boundary, self.folder.root
-        if "node_modules" not in root.parts:
-            # A package of the project's own may change at any time.
-            return exports_undeclared(boundary, root, name)
-        if name not in self._runs_with:
-            self._runs_with[name] = exports_undeclared(boundary, root, name)
-        return self._runs_with[name]
+        folders = [] if self.folder is None else [self.folder.root]
+        return self._search(exports_undeclared, folders, name)
 
     def may_mention(self, name: str) -> bool:
         """Whether the package, or what it depends on, may have a word anywhere in its code."""
-        if name not in self._mentioned:
-            folders = [each.root for each in self._paths.with_dependencies()]
-            boundary = self.project.files.boundary
-            self._mentioned[name] = not folders or mention(boundary, folders, name)
-        return self._mentioned[name]
+        folders = [each.root for each in self._paths.with_dependencies()]
+        return not folders or self._search(mention, folders, name)
+
+    def _search(
+        self,
+        search: Callable[[Boundary, Iterable[Path], str], bool],
+        folders: Sequence[Path],
+        name: str,
+    ) -> bool:
+        """Return what a search finds, which is kept but for the project's own packages."""
+        boundary, key = self.project.files.boundary, (search, name)
+        if any("node_modules" not in each.parts for each in folders):
+            return search(boundary, folders, name)
+        if key not in self._searched:
+            self._searched[key] = search(boundary, folders, name)
+        return self._searched[key]
 
 
 class _LazySymbols(Mapping[str, Symbol]):

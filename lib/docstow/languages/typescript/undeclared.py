@@ -10,9 +10,10 @@ from docstow.core.errors import DocstowError
 from docstow.languages.shared.boundary import Boundary
 
 _SCRIPTS = (".js", ".cjs", ".mjs")
-_DECLARATIONS = (".d.ts", ".d.cts", ".d.mts")
+#: What else may tell of a word, compiled code that cannot be searched among it.
+_OTHERS = (".jsx", ".ts", ".cts", ".mts", ".tsx", ".node", ".wasm")
 _SKIPPED = frozenset({"node_modules", "test", "tests", "docs"})
-#: Of a package so many files are searched, and bytes of all of them.
+#: So many files are searched at once, and bytes of all of them.
 _MOST_FILES, _MOST_BYTES = 4_000, 32 * 1024 * 1024
 _EXPORTED = (
     r"(?<![\w$])(?:exports\.{0}|exports\[['\"]{0}['\"]\]|exports,\s*['\"]{0}['\"]|as\s+{0}"
@@ -26,19 +27,19 @@ _MEMBER = r"(?m)^\s*(?:async\s+)?{0}\s*(?:[:,(]|$)"
 _INSTANCE = re.compile(rb"\bmodule\.exports\s*=\s*new\s")
 
 
-def exports_undeclared(boundary: Boundary, folder: Path, name: str) -> bool:
-    """Return whether JavaScript of a package exports a name, from whichever of its modules.
+def exports_undeclared(boundary: Boundary, folders: Iterable[Path], name: str) -> bool:
+    """Return whether JavaScript of packages exports a name, from whichever of their modules.
 
     So it may where not all of it can be read.
 
     Args:
         boundary: what may be read.
-        folder: the package.
+        folders: the packages.
         name: to look for.
     """
     wanted, escaped = name.encode(), re.escape(name)
     pattern, member = (re.compile(e.format(escaped).encode()) for e in (_EXPORTED, _MEMBER))
-    for body in _bodies(boundary, [folder], _SCRIPTS):
+    for body in _bodies(boundary, folders, _SCRIPTS):
         is_told = body is not None and (
             wanted in body
             and (pattern.search(body) or (_OBJECT.search(body) and member.search(body)))
@@ -51,7 +52,7 @@ def exports_undeclared(boundary: Boundary, folder: Path, name: str) -> bool:
 def mention(boundary: Boundary, folders: Iterable[Path], name: str) -> bool:
     """Return whether the code or the declarations of packages have a word, anywhere.
 
-    So they may where not all of them can be read.
+    So they may where not all of them can be read, as what is compiled.
 
     Args:
         boundary: what may be read.
@@ -59,7 +60,7 @@ def mention(boundary: Boundary, folders: Iterable[Path], name: str) -> bool:
         name: to look for.
     """
     word = re.compile(rb"(?<![\w$])%s(?![\w$])" % re.escape(name.encode()))
-    bodies = _bodies(boundary, folders, (*_SCRIPTS, *_DECLARATIONS))
+    bodies = _bodies(boundary, folders, (*_SCRIPTS, *_OTHERS))
     return any(each is None or word.search(each) is not None for each in bodies)
 
 

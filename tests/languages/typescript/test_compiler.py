@@ -97,6 +97,10 @@ def test_what_is_wrong_is_found_with_its_place(verify: Verify, code: str, expect
 
 EXPRESS = 'import express from "express";\nconst app = express();\n'
 AXIOS = 'import axios from "axios";\n'
+OWN = (
+    "class Queue { constructor() { Object.defineProperty(this, 'queue', {}); } enqueueAll() {} }\n"
+)
+PANEL = "class Panel extends HTMLElement { close() {} }\n"
 ZOD = 'import { z } from "zod";\n'
 
 
@@ -198,6 +202,14 @@ def test_errors_of_types_in_general_are_not_told(
         ('const url = require("url");\nurl.Url; process.domain;', []),
         ("document.body.style.WebkitAppearance;\ndocument.body.style.appearence;", ["appearence"]),
         (AXIOS + "axios.get('/').then((response) => response.dta.x);", ["dta"]),
+        ("Buffer.prototype.equal;\nBuffer.from('a').equal(Buffer.from('b'));", []),
+        (OWN + "new Queue().queue;", []),
+        (OWN + "new Queue().enqueueAl();", ["enqueueAl"]),
+        (PANEL + "document.querySelectorAll('a').forEach((e) => e.close());", []),
+        (PANEL + "document.querySelectorAll('a').forEach((e) => e.querySelectr());",
+         ["querySelectr"]),
+        ('import { Command } from "commander";\nconst c = new Command();\nc.rawArgs; c.rawArgz;',
+         ["rawArgz"]),
         (AXIOS + "axios.get('/').then((res) => res.session);", []),
         (AXIOS + "axios.get('/').then((res) => res.hawser);", ["hawser"]),
         (AXIOS + "axios.get('/').then((res) => { if (!res.hawser) console.log(); });",

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from docstow.languages.shared.boundary import Boundary
-from docstow.languages.typescript.undeclared import exports_undeclared, mention
+from docstow.languages.typescript.undeclared import define_member, exports_undeclared, mention
 
 
 @pytest.mark.parametrize(
@@ -54,3 +54,20 @@ def test_a_word_is_looked_for_in_code_and_declarations(tmp_path: Path) -> None:
     assert not mention(boundary, folders[:1], "weight")
     (tmp_path / "one" / "hoist.node").write_bytes(b"\0\1\2" * 100)
     assert mention(boundary, folders, "length")
+
+
+@pytest.mark.parametrize(
+    ("member", "is_defined"),
+    [("read", True), ("size", True), ("reset", True), ("kept", True), ("made", True),
+     ("local", False), ("given", False), ("write", False), ("called", False)],
+)  # fmt: skip
+def test_members_are_looked_for_in_the_class_that_has_them(
+    tmp_path: Path, member: str, is_defined: bool
+) -> None:
+    (tmp_path / "index.js").write_text(
+        "class Pipe extends Base {\n  kept = 0;\n  get size() {\n    return 1;\n  }\n"
+        "  async read({\n    given = 1,\n  }) {\n    const a = called(1);\n    local = 1;\n"
+        "    this.made = a;\n  }\n  read(a) {\n  }\n}\nPipe.prototype.reset = function () {};\n"
+        "class Sink {\n  write() {\n  }\n}\n"
+    )
+    assert define_member(Boundary(tmp_path), [tmp_path], f"Pipe.{member}") is is_defined

@@ -122,6 +122,8 @@ _TYPED = frozenset(
     }
 )
 _TYPE_COMMENT = re.compile(r"@(?:param|type|returns?)\s+\{")
+#: A type that is one class.
+_CLASS = re.compile(r"(?:typeof )?([\w$]+)(?:<.*>)?$")
 #: Nodes that give their left side a value.
 _SETTING = frozenset({"assignment_expression", "augmented_assignment_expression"})
 #: Where names are taken over from others.
@@ -397,6 +399,8 @@ class _Judge:
         # What the code's own types are rests on its other files, which are not looked at.
         is_made = home.is_own and (" & " in owner or owner.startswith("{"))
         is_open = is_open or (is_made and self._unresolved.is_any)
+        # What is imported may be the whole of a module that has it as its default.
+        is_open = is_open or (member == "default" and self._is_import(self._receiver(node)))
         is_one_class = "|" in owner and not _is_union(owner)
         is_open = is_open or (
             self._is_unresolved(node, said.code, is_one_class=is_one_class)
@@ -427,6 +431,9 @@ class _Judge:
             # What is required may be a function with members that no declaration tells.
             is_whole = owner.startswith(_WHOLE_MODULE) or self._is_import(self._receiver(node))
             is_open = is_open or (is_whole and self._runs(home.package, member))
+            is_open = is_open or self._is_defined(home.package, owner, member)
+            # Elements are of more classes, and classes have more than what their bodies declare.
+            is_open = is_open or (not home.package and not self._is_only_read(member))
             is_open = is_open or (owner.startswith("{") and home.package == _NODE)
         is_tested = self._is_tested(node) and not (
             self._is_compared(node) and (member.isupper() or self._is_part(said, member))
@@ -469,8 +476,9 @@ class _Judge:
 
     def _is_only_read(self, member: str) -> bool:
         """Whether code has a word as a member alone that it reads."""
+        word = re.compile(rf"(?<![\w$]){re.escape(member)}(?![\w$])")
         for node in self._tree.nodes:
-            if node.named_child_count or member not in text_of(node):
+            if node.named_child_count or word.search(text_of(node)) is None:
                 continue
             outer = self._tree.parent(node)
             above = self._tree.parent(outer) if outer is not None else None
@@ -623,6 +631,13 @@ class _Judge:
         found = self._resolver.package_for(module) if module else None
         runs = getattr(found.surface, "runs_with", None) if found is not None else None
         return runs is not None and bool(runs(name))
+
+    def _is_defined(self, module: str, owner: str, member: str) -> bool:
+        """Return whether what runs of a package has a class with a member."""
+        found = self._resolver.package_for(module) if module not in {"", _NODE} else None
+        defines = getattr(found.surface, "defines", None) if found is not None else None
+        name = _CLASS.match(owner)
+        return defines is not None and name is not None and bool(defines(name[1], member))
 
     def _is_handed(self, node: Node | None, *, is_added_to: bool = True) -> bool:
         """Whether it is a member of what a function gets, to which others may have given more.

@@ -18,7 +18,7 @@ from docstow.languages.typescript.inline import inline_members
 from docstow.languages.typescript.names import Entity, Namespace
 from docstow.languages.typescript.paths import PathResolver
 from docstow.languages.typescript.symbols import describe, describe_builtin, find_place
-from docstow.languages.typescript.undeclared import exports_undeclared, mention
+from docstow.languages.typescript.undeclared import define_member, exports_undeclared, mention
 
 #: Modules, and exports of the entry, whose names are suggested.
 _MAX_MODULES = 30
@@ -359,6 +359,11 @@ class NodeSurface:
         """Whether the package, or what it depends on, may have a word anywhere in its code."""
         folders = [each.root for each in self._paths.with_dependencies()]
         return not folders or self._search(mention, folders, name)
+
+    def defines(self, owner: str, name: str) -> bool:
+        """Whether a class of the package's JavaScript has a member."""
+        folders = [] if self.folder is None else [self.folder.root]
+        return self._search(define_member, folders, f"{owner}.{name}")
 
     def _search(
         self,

@@ -23,6 +23,14 @@ _EXPORTED = (
 #: A module that is an object of functions, and one of them at the beginning of a line.
 _OBJECT = re.compile(rb"\bmodule\.exports\s*=\s*\{")
 _MEMBER = r"(?m)^\s*(?:async\s+)?{0}\s*(?:[:,(]|$)"
+#: Where a class begins, or a function that makes objects: by custom it has a capital letter.
+_CLASS = re.compile(rb"\b(?:class|function)\s+([A-Z][\w$]*)")
+#: What gives objects a member.
+_DEFINED = (
+    r"(?m)^\s*(?:(?:static|async|get|set)\s+)*{0}\s*\([^()]*\)\s*\{{"
+    r"|^(?:\t| {{2}})(?:static\s+)?{0}\s*=[^=>].*;$"
+    r"|(?:\bthis|\bprototype)\.{0}\s*=[^=]"
+)
 #: A module that is an instance has what its class has.
 _INSTANCE = re.compile(rb"\bmodule\.exports\s*=\s*new\s")
 
@@ -46,6 +54,27 @@ def exports_undeclared(boundary: Boundary, folders: Iterable[Path], name: str) -
         )
         if body is None or is_told or _INSTANCE.search(body):
             return True
+    return False
+
+
+def define_member(boundary: Boundary, folders: Iterable[Path], name: str) -> bool:
+    """Return whether a class that the JavaScript of packages has defines a member.
+
+    Args:
+        boundary: what may be read.
+        folders: the packages.
+        name: of the class and the member, with a dot between them.
+    """
+    owner, _, member = name.encode().partition(b".")
+    defined = re.compile(_DEFINED.format(re.escape(member.decode())).encode())
+    for body in _bodies(boundary, folders, _SCRIPTS):
+        if body is None or owner not in body or member not in body:
+            continue
+        classes = [*_CLASS.finditer(body)]
+        ends = [each.start() for each in classes[1:]] + [len(body)]
+        for each, end in zip(classes, ends, strict=False):
+            if each[1] == owner and defined.search(body, each.end(), end):
+                return True
     return False
 
 

@@ -141,13 +141,16 @@ def required_module(value: Node) -> str | None:
 
 
 def assigned_members(tree: Tree) -> set[str]:
-    """Return the members that the code itself assigns."""
+    """Return the members that the code itself assigns, or reads of a prototype."""
     found = set()
     for node in tree.nodes:
+        target: Node | None = None
         if node.type.endswith(("assignment_expression", "update_expression")):
             target = child(node, "left") or child(node, "argument")
-            if target is not None and target.type == "member_expression":
-                found.add(text_of(child(target, "property")))
+        elif text_of(child(child(node, "object"), "property")) == "prototype":
+            target = node
+        if target is not None and target.type == "member_expression":
+            found.add(text_of(child(target, "property")))
     return found
 
 
@@ -236,7 +239,7 @@ class Scope:
 
     Attributes:
         places: every import with the node that names it.
-        patched: members that the code itself assigns.
+        patched: members that the code itself assigns, or reads of a prototype.
         assigned: variables that get another value than their first.
         augmented: modules that the code adds to.
     """

@@ -435,6 +435,7 @@ def test_what_the_projects_own_files_declare_is_not_called_wrong(
         ('document.querySelector("a").href;', "javascript"),
         ('// @ts-expect-error\n"x".trimm();', "typescript"),
         ("const x: string = 3;", "typescript"),
+        ('import { compareAsc } from "date-fns";\ncompareAsc.default(1, 2);', "typescript"),
     ],
 )
 def test_what_is_not_certain_is_no_finding(verify: Verify, code: str, language: str) -> None:

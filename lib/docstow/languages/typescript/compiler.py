@@ -400,7 +400,9 @@ class _Judge:
         is_made = home.is_own and (" & " in owner or owner.startswith("{"))
         is_open = is_open or (is_made and self._unresolved.is_any)
         # What is imported may be the whole of a module that has it as its default.
-        is_open = is_open or (member == "default" and self._is_import(self._receiver(node)))
+        receiver = self._receiver(node)
+        is_imported = receiver is not None and self._scope.name(receiver) is not None
+        is_open = is_open or (is_imported and member == "default")
         is_one_class = "|" in owner and not _is_union(owner)
         is_open = is_open or (
             self._is_unresolved(node, said.code, is_one_class=is_one_class)
@@ -427,9 +429,9 @@ class _Judge:
             is_open = is_open or member in self._scope.patched or member.startswith("_")
             is_open = is_open or (home.package == _NODE and member in FORMER_NAMES)
             is_open = is_open or (owner.startswith("CSS") and _OF_BROWSER.match(member) is not None)
-            is_open = is_open or "=>" in owner or self._scope.is_replaced(self._receiver(node))
+            is_open = is_open or "=>" in owner or self._scope.is_replaced(receiver)
             # What is required may be a function with members that no declaration tells.
-            is_whole = owner.startswith(_WHOLE_MODULE) or self._is_import(self._receiver(node))
+            is_whole = owner.startswith(_WHOLE_MODULE) or self._is_import(receiver)
             is_open = is_open or (is_whole and self._runs(home.package, member))
             is_open = is_open or self._is_defined(home.package, owner, member)
             # Elements are of more classes, and classes have more than what their bodies declare.
@@ -439,8 +441,6 @@ class _Judge:
             self._is_compared(node) and (member.isupper() or self._is_part(said, member))
         )
         # Of what it imports code asks whether it is one of a version that has it.
-        receiver = self._receiver(node)
-        is_imported = receiver is not None and self._scope.name(receiver) is not None
         is_tested = is_tested and (is_imported or self._may_be_given(member, home))
         if is_open or is_tested or self._may_be_added(member):
             return self._finding(said, f"{title}.{member}", "not_checked", "")

@@ -202,6 +202,7 @@ def test_errors_of_types_in_general_are_not_told(
         ('const url = require("url");\nurl.Url; process.domain;', []),
         ("document.body.style.WebkitAppearance;\ndocument.body.style.appearence;", ["appearence"]),
         (AXIOS + "axios.get('/').then((response) => response.dta.x);", ["dta"]),
+        (AXIOS + "axios.create().create();\naxios.create().all();", ["all"]),
         ("Buffer.prototype.equal;\nBuffer.from('a').equal(Buffer.from('b'));", []),
         (OWN + "new Queue().queue;", []),
         (OWN + "new Queue().enqueueAl();", ["enqueueAl"]),

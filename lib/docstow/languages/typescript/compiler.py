@@ -434,6 +434,9 @@ class _Judge:
             is_whole = owner.startswith(_WHOLE_MODULE) or self._is_import(receiver)
             is_open = is_open or (is_whole and self._runs(home.package, member))
             is_open = is_open or self._is_defined(home.package, owner, member)
+            # What has a method that is called again on its result returns itself, whatever is told.
+            before = child(child(receiver, "function"), "property")
+            is_open = is_open or text_of(before) == member
             # Elements are of more classes, and classes have more than what their bodies declare.
             is_open = is_open or (not home.package and not self._is_only_read(member))
             is_open = is_open or (owner.startswith("{") and home.package == _NODE)

@@ -274,6 +274,7 @@ class _Scanning:
             self._boundary,
             round((time.perf_counter() - begun) * 1000, 1),
             self._memory.made,
+            self._memory.folder,
         )
 
     def _has_own(self, environment: Environment) -> bool:

@@ -20,6 +20,7 @@ from docstow.languages.python.cython_texts import compressed_texts
 from docstow.languages.python.service_clients import DESCRIPTIONS, service_source
 from docstow.languages.python.source import read_module
 from docstow.languages.python.source.facts import ModuleFacts
+from docstow.languages.python.stored_facts import StoredFacts
 from docstow.languages.shared.boundary import Boundary
 from docstow.languages.shared.stamps import Stamp, Stamps
 
@@ -117,12 +118,18 @@ class PythonFiles:
         root: ``site-packages``, or the ``src`` of a checkout.
         boundary: what may be opened.
         version: of Python, for which branches of files are decided; None: all of them count.
+        stored: what other processes have read; None: nothing is stored.
     """
 
     def __init__(
-        self, root: Path, boundary: Boundary, version: tuple[int, int] | None = None
+        self,
+        root: Path,
+        boundary: Boundary,
+        version: tuple[int, int] | None = None,
+        stored: StoredFacts | None = None,
     ) -> None:
         self._root = root
+        self._stored = stored
         self._version = version
         self._boundary = boundary
         self._listed: dict[Path, dict[str, bool]] = {}
@@ -167,8 +174,9 @@ class PythonFiles:
             return known[0]
         facts = None
         with suppress(DocstowError):
+            read = read_module if self._stored is None else self._stored.read
             body = self._source(layer)
-            facts = read_module(body, module, package=layer.package, version=self._version)
+            facts = read(body, module, package=layer.package, version=self._version)
         _cache.put(key, stamp, facts)
         return facts
 

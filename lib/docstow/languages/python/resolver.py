@@ -19,6 +19,7 @@ from pathlib import Path
 from docstow.languages.python.checker_releases import ENGINES
 from docstow.languages.python.distributions import distributions
 from docstow.languages.python.files import Layer, ModuleFiles, PythonFiles
+from docstow.languages.python.stored_facts import StoredFacts
 from docstow.languages.python.surface import PythonSurface
 from docstow.languages.shared.boundary import Boundary
 from docstow.languages.shared.engines import Engines
@@ -61,7 +62,8 @@ class PythonResolver:
     def __init__(self, scan: Scan) -> None:
         self._scan = scan
         self._surfaces: dict[str, PythonSurface | None] = {}
-        self._standard = StandardLibrary(_python_version(scan))
+        self._stored = StoredFacts(scan.cache) if scan.cache is not None else None
+        self._standard = StandardLibrary(_python_version(scan), self._stored)
         self._own_modules: frozenset[str] | None = None
         self._uses = 0
 
@@ -112,8 +114,10 @@ class PythonResolver:
     def _surface(self, package: Package) -> PythonSurface | None:
         if package.name not in self._surfaces:
             readable = package.installed and not package.problem and package.files_root
-            made = PythonSurface(package, self._scan.boundary, self._named) if readable else None
-            self._surfaces[package.name] = made
+            boundary, stored = self._scan.boundary, self._stored
+            self._surfaces[package.name] = (
+                PythonSurface(package, boundary, self._named, stored=stored) if readable else None
+            )
         return self._surfaces[package.name]
 
 
@@ -122,10 +126,12 @@ class StandardLibrary:
 
     Args:
         version: ``3.12.4``; empty if it is not known.
+        stored: what other processes have read of it.
     """
 
-    def __init__(self, version: str = "") -> None:
+    def __init__(self, version: str = "", stored: StoredFacts | None = None) -> None:
         self._version = version
+        self._stored = stored
 
     @property
     def size(self) -> int:
@@ -136,7 +142,7 @@ class StandardLibrary:
     @cached_property
     def surface(self) -> StandardSurface | None:
         """Its surface; None without stubs of that version."""
-        return standard_surface(self._version)
+        return standard_surface(self._version, self._stored)
 
     @cached_property
     def installed(self) -> Installed | None:
@@ -263,11 +269,18 @@ class StandardSurface(PythonSurface):
         folder: of the stubs.
         version: of Python; None if it is not known.
         shown: the version in full; empty if it is not known.
+        stored: what other processes have read of it.
     """
 
-    def __init__(self, folder: Path, version: Version | None, shown: str = "") -> None:
+    def __init__(
+        self,
+        folder: Path,
+        version: Version | None,
+        shown: str = "",
+        stored: StoredFacts | None = None,
+    ) -> None:
         boundary = Boundary(folder)
-        files = _StandardFiles(boundary.root, boundary, version)
+        files = _StandardFiles(boundary.root, boundary, version, stored)
         names = (
             each for each in _module_versions() if "." not in each and not each.startswith("_")
         )
@@ -287,6 +300,7 @@ class StandardSurface(PythonSurface):
         super().__init__(package, boundary, files=files)
         self._folder = folder
         self._version = version
+        self._stored = stored
         self._by_version: dict[Version | None, StandardSurface] = {}
         self._versions_of: dict[str, list[Version]] = {}
 
@@ -348,7 +362,8 @@ class StandardSurface(PythonSurface):
         if version == self._version:
             return self
         if version not in self._by_version:
-            self._by_version[version] = StandardSurface(self._folder, version)
+            made = StandardSurface(self._folder, version, stored=self._stored)
+            self._by_version[version] = made
         return self._by_version[version]
 
     @cached_property
@@ -356,7 +371,7 @@ class StandardSurface(PythonSurface):
         """The sources of the Python that runs this; compiled modules have their stubs."""
         folder = Path(sysconfig.get_path("stdlib"))
         package = replace(self.package, import_names=(), files_root=folder)
-        return PythonSurface(package, Boundary(folder), lambda _: self)
+        return PythonSurface(package, Boundary(folder), lambda _: self, stored=self._stored)
 
     def _is_stub_import(self, path: str) -> bool:
         """Return whether a stub imports a name only for itself, as with ``import x``."""
@@ -377,11 +392,12 @@ class StandardSurface(PythonSurface):
         return False
 
 
-def standard_surface(version: str) -> StandardSurface | None:
+def standard_surface(version: str, stored: StoredFacts | None = None) -> StandardSurface | None:
     """Return the standard library of a version of Python.
 
     Args:
         version: ``3.12.4``; empty if it is not known: it then has what any version has.
+        stored: what other processes have read of it.
 
     Returns:
         None without stubs, and for versions that they do not cover.
@@ -389,7 +405,7 @@ def standard_surface(version: str) -> StandardSurface | None:
     folder, known = stub_folder(), _parse_version(version)
     if folder is None or (version and known not in _VERSIONS):
         return None
-    return StandardSurface(folder, known, version)
+    return StandardSurface(folder, known, version, stored)
 
 
 @cache

@@ -31,6 +31,7 @@ from docstow.languages.python.source.dynamic import FILLED
 from docstow.languages.python.source.facts import Definition, ModuleFacts
 from docstow.languages.python.source.functions import hands_keywords_on
 from docstow.languages.python.source.syntax import Function
+from docstow.languages.python.stored_facts import StoredFacts
 from docstow.languages.python.words import Words
 from docstow.languages.shared.boundary import Boundary
 from docstow.languages.shared.project import Package
@@ -78,6 +79,7 @@ class PythonSurface:
         boundary: what may be opened.
         siblings: the surface of another package of the environment, by its first import name.
         files: its modules, unless they are the files below its root.
+        stored: what other processes have read of these files.
     """
 
     def __init__(
@@ -86,10 +88,11 @@ class PythonSurface:
         boundary: Boundary,
         siblings: Callable[[str], PythonSurface | None] = lambda _: None,
         files: PythonFiles | None = None,
+        stored: StoredFacts | None = None,
     ) -> None:
         self.package = package
         root = package.files_root or boundary.root
-        self.files = files or PythonFiles(root, boundary)
+        self.files = files or PythonFiles(root, boundary, stored=stored)
         self._siblings = siblings
         self.resolver = Names(self.files, self._other)
         self._docstrings = Docstrings()

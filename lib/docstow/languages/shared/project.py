@@ -103,6 +103,7 @@ class Scan:
         boundary: what may be opened for these packages.
         took_ms: how long it took.
         looked_at: how many packages and files were read; the others were known.
+        cache: a folder where what is read of packages may be stored; None for no such folder.
         idle: what was made of it and may be used again, by what made it; it goes with the scan.
     """
 
@@ -111,6 +112,7 @@ class Scan:
     boundary: Boundary = field(repr=False)
     took_ms: float
     looked_at: int
+    cache: Path | None = field(default=None, repr=False, compare=False)
     idle: dict[object, Any] = field(default_factory=dict, repr=False, compare=False)
 
     @cached_property

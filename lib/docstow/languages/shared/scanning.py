@@ -79,6 +79,11 @@ class ScanCache:
                 known = {key: (mark, fact) for key, (mark, fact) in stored["known"].items()}
         return cls(path, root, known)
 
+    @property
+    def folder(self) -> Path:
+        """Where it is stored, and what else is read of projects may be."""
+        return self._path.parent
+
     def begin(self) -> None:
         """Begin a scan."""
         self._asked, self.made = {}, 0

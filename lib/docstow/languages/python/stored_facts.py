@@ -1,0 +1,146 @@
+"""What modules bind, stored on disk for the next process: reading a module takes ten times as long.
+
+A file of SQLite has the facts of each module under the digest of all that decides them: the file,
+how it is read, and the code that reads it. Facts are stored as pickles, of which only their own
+classes are loaded.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import pickle
+import sqlite3
+import sys
+from collections.abc import Callable
+from contextlib import closing, suppress
+from functools import cache
+from pathlib import Path
+from typing import TypeVar
+
+import zstandard
+
+from docstow.languages.python import source
+from docstow.languages.python.source import facts as classes
+from docstow.languages.python.source import read_module
+from docstow.languages.python.source.facts import ModuleFacts
+from docstow.languages.shared import surface
+from docstow.text import python_ast
+
+#: Bytes of facts that are stored; a package of 100 modules takes about one megabyte.
+_MOST_STORED = 64 * 1024 * 1024
+#: What does not load is read anew.
+_BROKEN = (
+    pickle.UnpicklingError,
+    EOFError,
+    zstandard.ZstdError,
+    ValueError,
+    TypeError,
+    AttributeError,
+)
+_LARGEST = 64 * 1024 * 1024
+_WAIT_S = 1.0
+_CREATE = """
+    CREATE TABLE IF NOT EXISTS facts (
+        number INTEGER PRIMARY KEY, digest BLOB UNIQUE NOT NULL, size INTEGER, facts BLOB NOT NULL
+    )
+"""
+_SELECT = "SELECT facts FROM facts WHERE digest = ?"
+_INSERT = "INSERT OR REPLACE INTO facts (digest, size, facts) VALUES (?, ?, ?)"
+_SIZE = "SELECT sum(size) FROM facts"
+_DROP_HALF = """
+    DELETE FROM facts WHERE number IN (
+        SELECT number FROM facts ORDER BY number LIMIT (SELECT count(*) / 2 FROM facts)
+    )
+"""
+T = TypeVar("T")
+
+
+class StoredFacts:
+    """The facts of modules in a folder, which processes may share.
+
+    It never fails: what cannot be stored or loaded is read anew.
+
+    Args:
+        folder: made when missing.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._path = folder / "python-facts.sqlite"
+
+    def read(
+        self, body: bytes, name: str, *, package: bool, version: tuple[int, int] | None = None
+    ) -> ModuleFacts:
+        """Read one file as :func:`read_module` does, unless its facts are stored.
+
+        Raises:
+            UnreadableInput: it is no Python that this interpreter can parse.
+        """
+        read_by = repr((_reader(), sys.version_info[:2], name, package, version))
+        digest = hashlib.sha256(read_by.encode() + body).digest()
+        facts = self._load(digest)
+        if facts is None:
+            facts = read_module(body, name, package=package, version=version)
+            self._store(digest, facts)
+        return facts
+
+    def _load(self, digest: bytes) -> ModuleFacts | None:
+        row = self._run(lambda stored: stored.execute(_SELECT, [digest]).fetchone())
+        with suppress(*_BROKEN):
+            if row is not None:
+                body = zstandard.ZstdDecompressor().decompress(row[0], max_output_size=_LARGEST)
+                found = _Unpickler(io.BytesIO(body)).load()
+                return found if isinstance(found, ModuleFacts) else None
+        return None
+
+    def _store(self, digest: bytes, facts: ModuleFacts) -> None:
+        """Store facts; those that were stored first are dropped where there are too many."""
+        body = zstandard.ZstdCompressor(level=1).compress(pickle.dumps(facts, protocol=5))
+
+        def insert(stored: sqlite3.Connection) -> None:
+            with stored:
+                stored.execute(_INSERT, [digest, len(body), body])
+                if stored.execute(_SIZE).fetchone()[0] > _MOST_STORED:
+                    stored.execute(_DROP_HALF)
+
+        self._run(insert)
+
+    def _run(self, work: Callable[[sqlite3.Connection], T]) -> T | None:
+        """Do something with the file; return None where it cannot be used."""
+        try:
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            self._path.touch(mode=0o600)
+            with closing(sqlite3.connect(self._path, timeout=_WAIT_S)) as stored:
+                # What is lost with the power is read anew.
+                stored.execute("PRAGMA synchronous = OFF")
+                stored.execute(_CREATE)
+                return work(stored)
+        except sqlite3.OperationalError:
+            return None  # it is in use for too long, or the folder cannot be written to
+        except (sqlite3.DatabaseError, OSError):
+            with suppress(OSError):
+                self._path.unlink()
+            return None
+
+
+class _Unpickler(pickle.Unpickler):
+    """Loads facts, and nothing that a pickle might name else."""
+
+    def find_class(self, module: str, name: str) -> object:
+        if (module, name) == ("builtins", "frozenset"):
+            return frozenset
+        for known in (classes, surface):
+            if module == known.__name__ and isinstance(found := getattr(known, name), type):
+                return found
+        raise pickle.UnpicklingError(f"{module}.{name} is no part of facts")
+
+
+@cache
+def _reader() -> str:
+    """Return a digest of the code that reads modules, whose next version may find more."""
+    files = [Path(each.__file__ or "") for each in (surface, python_ast)]
+    files += sorted(Path(source.__file__).parent.glob("*.py"))
+    made = hashlib.sha256()
+    for each in files:
+        made.update(each.read_bytes())
+    return made.hexdigest()

@@ -1,0 +1,142 @@
+"""The facts of modules are stored for the next process, and nothing stored can do harm."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import sqlite3
+import threading
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+import zstandard
+
+from docstow.core.errors import UnreadableInput
+from docstow.languages.python import stored_facts
+from docstow.languages.python.source import read_module
+from docstow.languages.python.stored_facts import StoredFacts
+
+MODULES = {each.stem: each.read_bytes() for each in Path(os.__file__).parent.glob("*.py")}
+BODY = MODULES["dataclasses"]
+
+
+def forbid(monkeypatch: pytest.MonkeyPatch) -> None:
+    def read(*_: object, **__: object) -> None:
+        raise AssertionError("it is stored")
+
+    monkeypatch.setattr(stored_facts, "read_module", read)
+
+
+def test_facts_are_the_same_when_they_are_loaded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    some = ("dataclasses", "typing", "enum", "asyncore", "logging", "argparse", "socket")
+    names = [each for each in some if each in MODULES]
+    made = {each: read_module(MODULES[each], each, package=False) for each in names}
+    for each in names:
+        assert StoredFacts(tmp_path).read(MODULES[each], each, package=False) == made[each]
+    forbid(monkeypatch)
+    for each in names:
+        assert StoredFacts(tmp_path).read(MODULES[each], each, package=False) == made[each]
+
+
+def test_facts_are_of_the_file_and_of_how_it_is_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    body = b"import sys\nfrom . import a\nif sys.version_info >= (3, 12):\n    new = 1\n"
+    ways = [
+        (body, "x.y", False, None),
+        (body, "x.y", True, None),
+        (body, "x.z", False, None),
+        (body, "x.y", False, (3, 11)),
+        (body, "x.y", False, (3, 12)),
+        (body + b"more = 1\n", "x.y", False, None),
+    ]
+
+    def read(body: bytes, name: str, package: bool, version: tuple[int, int] | None) -> object:
+        return StoredFacts(tmp_path).read(body, name, package=package, version=version)
+
+    for each in (*ways, *ways):
+        assert read(*each) == read_module(each[0], each[1], package=each[2], version=each[3])
+    monkeypatch.setattr(stored_facts, "_reader", lambda: "the next release")
+    forbid(monkeypatch)
+    with pytest.raises(AssertionError):
+        read(*ways[0])
+
+
+def test_what_cannot_be_parsed_is_told_each_time(tmp_path: Path) -> None:
+    for _ in range(2):
+        with pytest.raises(UnreadableInput, match="x cannot be parsed in line 1"):
+            StoredFacts(tmp_path).read(b"def (:\n", "x", package=False)
+
+
+def test_a_file_that_is_damaged_is_made_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = StoredFacts(tmp_path).read(BODY, "x", package=False)
+    (stored,) = tmp_path.iterdir()
+    assert stored.stat().st_mode & 0o077 == 0
+    stored.write_bytes(b"no table of SQLite" * 1000)
+    for _ in range(2):
+        assert StoredFacts(tmp_path).read(BODY, "x", package=False) == made
+    forbid(monkeypatch)
+    assert StoredFacts(tmp_path).read(BODY, "x", package=False) == made
+
+
+def test_without_a_folder_files_are_read_each_time(tmp_path: Path) -> None:
+    (tmp_path / "file").write_bytes(b"")
+    read = StoredFacts(tmp_path / "file" / "folder").read
+    assert read(BODY, "x", package=False) == read_module(BODY, "x", package=False)
+
+
+class _Harmful:
+    def __reduce__(self) -> tuple[object, ...]:
+        return os.mkdir, (os.environ["DOCSTOW_HARM"],)
+
+
+@pytest.mark.parametrize(
+    "pickled", [_Harmful(), Path(), {"names": {}}, b"", None], ids=lambda each: type(each).__name__
+)
+def test_of_what_is_stored_nothing_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pickled: object
+) -> None:
+    monkeypatch.setenv("DOCSTOW_HARM", str(tmp_path / "harm"))
+    made = StoredFacts(tmp_path).read(BODY, "x", package=False)
+    body = zstandard.compress(pickle.dumps(pickled)) if pickled is not None else b"no pickle"
+    (stored,) = tmp_path.iterdir()
+    with closing(sqlite3.connect(stored)) as table, table:
+        assert table.execute("UPDATE facts SET facts = ?", [body]).rowcount == 1
+    assert StoredFacts(tmp_path).read(BODY, "x", package=False) == made
+    assert not (tmp_path / "harm").exists()
+
+
+def test_the_oldest_are_dropped_where_there_are_too_many(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(stored_facts, "_MOST_STORED", 20_000)
+    kept = StoredFacts(tmp_path)
+    for count in range(60):
+        kept.read(BODY, f"x{count}", package=False)
+        with closing(sqlite3.connect(next(tmp_path.iterdir()))) as table:
+            assert table.execute("SELECT sum(size) FROM facts").fetchone()[0] <= 20_000
+    forbid(monkeypatch)
+    kept.read(BODY, "x59", package=False)
+    with pytest.raises(AssertionError):
+        kept.read(BODY, "x0", package=False)
+
+
+def test_many_may_read_and_store_at_once(tmp_path: Path) -> None:
+    names = ["dataclasses", "enum", "typing"] * 4
+    found: list[bool] = []
+
+    def read(name: str) -> None:
+        made = StoredFacts(tmp_path).read(MODULES[name], name, package=False)
+        found.append(made == read_module(MODULES[name], name, package=False))
+
+    threads = [threading.Thread(target=read, args=(each,)) for each in names]
+    for each in threads:
+        each.start()
+    for each in threads:
+        each.join()
+    assert found == [True] * len(names)

@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from docstow.core.errors import InternalError, TooLarge
-from docstow.languages.shared.language_server import LanguageServer
+from docstow.languages.shared.language_server import LanguageServer, Offer
 
 #: Reads messages, and answers each request by what the code of the open document says.
 SERVER = r"""
 import json, os, sys, threading
-text, waiting = "", []
+text, waiting, held = "", [], []
 def read(reply=False):
     for each in waiting if not reply else ():
         waiting.remove(each)
@@ -39,6 +39,14 @@ while (message := read()) is not None:
     elif message["method"] == "textDocument/didChange":
         text = given["contentChanges"][0]["text"]
     if "id" not in message:
+        continue
+    if message["method"] == "completionItem/resolve":
+        held.append(message)
+        if len(held) == given["together"]:
+            for each in reversed(held):
+                told = {"detail": each["params"]["label"], "documentation": "first\n\nsecond"}
+                send({"id": each["id"], "result": told})
+            held.clear()
         continue
     if "hang" in text:
         threading.Event().wait()
@@ -103,5 +111,17 @@ def test_what_fails_ends(tmp_path: Path, code: str, wait_s: float, error: type[E
         with pytest.raises(error):
             server.judge("a.py", "python", code)
         assert not server.is_running
+    finally:
+        server.end()
+
+
+def test_names_are_described_together_whatever_the_order_of_the_answers(tmp_path: Path) -> None:
+    together = [8] * 8 + [8] * 8 + [4] * 4
+    offers = [
+        Offer(item={"label": str(number), "together": each}) for number, each in enumerate(together)
+    ]
+    server = start(tmp_path)
+    try:
+        assert server.described(offers) == [(str(each), "first") for each in range(20)]
     finally:
         server.end()

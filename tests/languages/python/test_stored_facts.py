@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import os
 import pickle
 import sqlite3
@@ -13,7 +14,7 @@ import pytest
 import zstandard
 
 from docstow.core.errors import UnreadableInput
-from docstow.languages.python import stored_facts
+from docstow.languages.python import source, stored_facts
 from docstow.languages.python.source import read_module
 from docstow.languages.python.stored_facts import StoredFacts
 
@@ -63,6 +64,20 @@ def test_facts_are_of_the_file_and_of_how_it_is_read(
     forbid(monkeypatch)
     with pytest.raises(AssertionError):
         read(*ways[0])
+
+
+def test_what_is_stored_is_of_all_the_code_that_reads() -> None:
+    """An import that is not covered would leave facts as they were after a release."""
+    folder = Path(source.__file__).parent
+    imported = {
+        each.module
+        for file in folder.glob("*.py")
+        for each in ast.walk(ast.parse(file.read_text("utf-8")))
+        if isinstance(each, ast.ImportFrom) and each.module and each.module.startswith("docstow")
+    }
+    covered = {"docstow.languages.shared.surface", "docstow.text.python_ast"}
+    own = {each for each in imported if each.startswith(source.__name__)}
+    assert imported - own - covered == {"docstow.core.errors"}
 
 
 def test_what_cannot_be_parsed_is_told_each_time(tmp_path: Path) -> None:

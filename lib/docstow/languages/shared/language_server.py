@@ -29,6 +29,8 @@ _ENDING_S = 1.0
 #: The number of the first request.
 _INTRODUCTION = 1
 _LONGEST_MESSAGE = 64 * 1024**2
+#: Requests that wait for an answer at the same time.
+_MOST_AT_ONCE = 8
 _PARAMETER = re.compile(r"\*{0,2}\w+")
 #: The kinds of a word that a server knows; the protocol has words for them.
 _KINDS = (
@@ -200,7 +202,7 @@ class LanguageServer:
             InternalError: it ended for another reason; another server may do better.
         """
         with self._deadline():
-            found = self._answer(self._judging) or {}
+            found = self._answers([self._judging])[0] or {}
         return [_diagnostic(each) for each in found.get("items", ())]
 
     def words(self) -> list[Word]:
@@ -230,13 +232,18 @@ class LanguageServer:
             for each in items
         }
 
-    def described(self, offer: Offer) -> tuple[str, str]:
-        """Return how a name is declared, and what its docs say first; empty where nobody tells."""
+    def described(self, offers: Sequence[Offer]) -> list[tuple[str, str]]:
+        """Return how names are declared, and what their docs say first; empty where none tell."""
+        answers = []
         with self._deadline():
-            found = self._ask("completionItem/resolve", offer.item) or {}
-        told = found.get("documentation") or ""
-        text = told.get("value", "") if isinstance(told, dict) else told
-        return str(found.get("detail") or ""), str(text).strip().partition("\n\n")[0]
+            # So few at once that neither side waits for the other to read.
+            for start in range(0, len(offers), _MOST_AT_ONCE):
+                numbers = [
+                    self._request("completionItem/resolve", each.item)
+                    for each in offers[start : start + _MOST_AT_ONCE]
+                ]
+                answers += self._answers(numbers)
+        return [_description(each or {}) for each in answers]
 
     def signatures(self, line: int, start: int) -> list[list[str]]:
         """Return the parameters of each form in which the call around a place can be made.
@@ -316,15 +323,17 @@ class LanguageServer:
         return _Deadline(self._popen, self._wait_s)
 
     def _ask(self, method: str, parameters: Mapping[str, Any]) -> Any:
-        return self._answer(self._request(method, parameters))
+        return self._answers([self._request(method, parameters)])[0]
 
     def _request(self, method: str, parameters: Mapping[str, Any]) -> int:
         self._number += 1
         self._send({"id": self._number, "method": method, "params": parameters})
         return self._number
 
-    def _answer(self, number: int) -> Any:
-        while True:
+    def _answers(self, numbers: Sequence[int]) -> list[Any]:
+        """Return the results of requests, which may be answered in any order."""
+        results: dict[int, Any] = {}
+        while len(results) < len(numbers):
             message = self._receive()
             if "method" in message:
                 if "id" in message:
@@ -334,8 +343,9 @@ class LanguageServer:
             if message.get("id") == _INTRODUCTION:
                 provider = (result or {}).get("capabilities", {}).get("semanticTokensProvider")
                 self._legend = (provider or {}).get("legend", {}).get("tokenTypes", ())
-            if message.get("id") == number:
-                return result
+            if message.get("id") in numbers:
+                results[message["id"]] = result
+        return [results[each] for each in numbers]
 
     def _notify(self, method: str, parameters: Mapping[str, Any]) -> None:
         self._send({"method": method, "params": parameters})
@@ -366,6 +376,13 @@ class LanguageServer:
             raise _Ended
         message: dict[str, Any] = json.loads(body)
         return message
+
+
+def _description(item: Mapping[str, Any]) -> tuple[str, str]:
+    """Return the declaration of an item and the first paragraph of its docs."""
+    told = item.get("documentation") or ""
+    text = told.get("value", "") if isinstance(told, dict) else told
+    return str(item.get("detail") or ""), str(text).strip().partition("\n\n")[0]
 
 
 class _Ended(Exception):

@@ -761,7 +761,8 @@ class _Judge:
 
         ranked = partial(nearest, wanted, plain, shaped=False, filled=True, owner=owner)
         first = ranked(most=_MOST_DESCRIBED, fits=fits)
-        told = {each: self._server.described(names[each]) for each in first}
+        descriptions = self._server.described([names[each] for each in first])
+        told = dict(zip(first, descriptions, strict=True))
 
         def fits_use(name: str) -> float:
             declaration, _ = told.get(name, ("", ""))

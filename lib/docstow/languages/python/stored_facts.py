@@ -31,23 +31,24 @@ from docstow.text import python_ast
 _MOST_STORED = 64 * 1024 * 1024
 #: What does not load is read anew.
 _BROKEN = (
-    pickle.UnpicklingError,
-    EOFError,
-    zstandard.ZstdError,
-    ValueError,
-    TypeError,
-    AttributeError,
+    *(pickle.UnpicklingError, zstandard.ZstdError),
+    *(AttributeError, EOFError, TypeError, ValueError),
 )
+#: Bytes of the facts of one module.
 _LARGEST = 64 * 1024 * 1024
-_WAIT_S = 1.0
+#: While another process writes, a module is read anew after so many seconds.
+_WAIT_S = 0.2
 _CREATE = """
     CREATE TABLE IF NOT EXISTS facts (
-        number INTEGER PRIMARY KEY, digest BLOB UNIQUE NOT NULL, size INTEGER, facts BLOB NOT NULL
+        number INTEGER PRIMARY KEY, digest BLOB UNIQUE NOT NULL, facts BLOB NOT NULL
     )
 """
 _SELECT = "SELECT facts FROM facts WHERE digest = ?"
-_INSERT = "INSERT OR REPLACE INTO facts (digest, size, facts) VALUES (?, ?, ?)"
-_SIZE = "SELECT sum(size) FROM facts"
+_INSERT = "INSERT OR REPLACE INTO facts (digest, facts) VALUES (?, ?)"
+_SIZE = """
+    SELECT (page_count - freelist_count) * page_size
+    FROM pragma_page_count, pragma_freelist_count, pragma_page_size
+"""
 _DROP_HALF = """
     DELETE FROM facts WHERE number IN (
         SELECT number FROM facts ORDER BY number LIMIT (SELECT count(*) / 2 FROM facts)
@@ -99,7 +100,7 @@ class StoredFacts:
 
         def insert(stored: sqlite3.Connection) -> None:
             with stored:
-                stored.execute(_INSERT, [digest, len(body), body])
+                stored.execute(_INSERT, [digest, body])
                 if stored.execute(_SIZE).fetchone()[0] > _MOST_STORED:
                     stored.execute(_DROP_HALF)
 

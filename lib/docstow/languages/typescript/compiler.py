@@ -410,36 +410,9 @@ class _Judge:
         )
         if said.code != _MISSPELLED:
             is_open = is_open or self._may_be_another(node, owner)
-        if not self._typed and said.code != _MISSPELLED:
-            is_open = is_open or (home.package == _NODE and _may_node_have(owner, member, home))
-            is_called = node is not None and called_at(node, self._tree) is not None
-            is_added_to = not is_called or home.package in _WITH_MIDDLEWARE
-            is_open = is_open or home.is_own or not home.package
-            is_open = is_open or (
-                self._is_handed(node, is_added_to=is_added_to)
-                and not self._is_part(said, member)
-                and not (self._is_alone and is_called and home.package)
-                and self._may_be_given(member, home)
-            )
-            is_open = is_open or owner in _PRIMITIVES
-            # One of several types lacks it, whose name does not tell that they are several.
-            several = _is_union(" | ".join(each for _, each in _PROPERTY.findall(said.message)))
-            is_open = is_open or (several and not is_lacking)
-        if not self._typed:
-            is_open = is_open or member in self._scope.patched or member.startswith("_")
-            is_open = is_open or (home.package == _NODE and member in FORMER_NAMES)
-            is_open = is_open or (owner.startswith("CSS") and _OF_BROWSER.match(member) is not None)
-            is_open = is_open or "=>" in owner or self._scope.is_replaced(receiver)
-            # What is required may be a function with members that no declaration tells.
-            is_whole = owner.startswith(_WHOLE_MODULE) or self._is_import(receiver)
-            is_open = is_open or (is_whole and self._runs(home.package, member))
-            is_open = is_open or self._is_defined(home.package, owner, member)
-            # What has a method that is called again on its result returns itself, whatever is told.
-            before = child(child(receiver, "function"), "property")
-            is_open = is_open or text_of(before) == member
-            # Elements are of more classes, and classes have more than what their bodies declare.
-            is_open = is_open or (not home.package and not self._is_only_read(member))
-            is_open = is_open or (owner.startswith("{") and home.package == _NODE)
+        is_open = is_open or (
+            not self._typed and self._may_have_more(said, node, member, owner, home)
+        )
         is_tested = self._is_tested(node) and not (
             self._is_compared(node) and (member.isupper() or self._is_part(said, member))
         )
@@ -451,6 +424,55 @@ class _Judge:
             names = self._server.members(said.line, said.start)
             near = self._near(said, member, names, title, node)
         return self._finding(said, f"{title}.{member}", "unknown", "", near, home)
+
+    def _may_have_more(
+        self, said: Diagnostic, node: Node | None, member: str, owner: str, home: _Home
+    ) -> bool:
+        """Whether a value of JavaScript may have a member that its type does not tell of."""
+        receiver = self._receiver(node)
+        # What has a method that is called again on its result returns itself, whatever is told.
+        before = child(child(receiver, "function"), "property")
+        # What is required may be a function with members that no declaration tells.
+        is_whole = owner.startswith(_WHOLE_MODULE) or self._is_import(receiver)
+        return (
+            (said.code != _MISSPELLED and self._is_loose(said, node, member, owner, home))
+            or member in self._scope.patched
+            or member.startswith("_")
+            or (home.package == _NODE and (member in FORMER_NAMES or owner.startswith("{")))
+            or (owner.startswith("CSS") and _OF_BROWSER.match(member) is not None)
+            or "=>" in owner
+            or self._scope.is_replaced(receiver)
+            or text_of(before) == member
+            # Elements are of more classes, and classes have more than what their bodies declare.
+            or (not home.package and not self._is_only_read(member))
+            or (is_whole and self._runs(home.package, member))
+            or self._is_defined(home.package, owner, member)
+        )
+
+    def _is_loose(
+        self, said: Diagnostic, node: Node | None, member: str, owner: str, home: _Home
+    ) -> bool:
+        """Whether a type tells too little of a value of JavaScript to call a name absent.
+
+        Of a name that is misspelled, another one that is alike tells enough.
+        """
+        is_called = node is not None and called_at(node, self._tree) is not None
+        is_added_to = not is_called or home.package in _WITH_MIDDLEWARE
+        # One of several types lacks it, whose name does not tell that they are several.
+        several = _is_union(" | ".join(each for _, each in _PROPERTY.findall(said.message)))
+        return (
+            home.is_own
+            or not home.package
+            or owner in _PRIMITIVES
+            or (several and not _is_union(owner))
+            or (home.package == _NODE and _may_node_have(owner, member, home))
+            or (
+                self._is_handed(node, is_added_to=is_added_to)
+                and not self._is_part(said, member)
+                and not (self._is_alone and is_called and home.package)
+                and self._may_be_given(member, home)
+            )
+        )
 
     @cached_property
     def _is_alone(self) -> bool:

@@ -22,12 +22,12 @@ _EXPORTED = (
 )
 #: A module that is an object of functions, and one of them at the beginning of a line.
 _OBJECT = re.compile(rb"\bmodule\.exports\s*=\s*\{")
-_MEMBER = r"(?m)^\s*(?:async\s+)?{0}\s*(?:[:,(]|$)"
+_MEMBER = r"(?m)^[ \t]*(?:async\s+)?{0}\s*(?:[:,(]|$)"
 #: Where a class begins, or a function that makes objects: by custom it has a capital letter.
 _CLASS = re.compile(rb"\b(?:class|function)\s+([A-Z][\w$]*)")
 #: What gives objects a member.
 _DEFINED = (
-    r"(?m)^\s*(?:(?:static|async|get|set)\s+)*{0}\s*\([^()]*\)\s*\{{"
+    r"(?m)^[ \t]*(?:(?:static|async|get|set)\s+)*{0}\s*\([^()]*\)\s*\{{"
     r"|^(?:\t| {{2}})(?:static\s+)?{0}\s*=[^=>].*;$"
     r"|(?:\bthis|\bprototype)\.{0}\s*=[^=]"
 )
@@ -59,6 +59,8 @@ def exports_undeclared(boundary: Boundary, folders: Iterable[Path], name: str) -
 
 def define_member(boundary: Boundary, folders: Iterable[Path], name: str) -> bool:
     """Return whether a class that the JavaScript of packages has defines a member.
+
+    What cannot be read is passed over.
 
     Args:
         boundary: what may be read.

@@ -1,10 +1,13 @@
 """When a process looks for garbage, and gives memory back."""
 
+import os
 import platform
 import subprocess
 import sys
 
 import pytest
+
+from docstow.core.garbage import SMALL_HEAP
 
 _CODE = """
 import gc
@@ -53,3 +56,36 @@ def test_memory_between_what_is_kept_goes_back_to_the_system() -> None:
     )
     begun, full, left = map(int, done.stdout.split())
     assert left - begun < (full - begun) / 4
+
+
+#: A block of 16 MB is let go of first, from which glibc learns to keep what is smaller; between
+#: those that follow small ones stay.
+LARGE_BLOCKS = """
+def pages():
+    return int(open("/proc/self/statm").read().split()[1])
+
+bytearray(16 << 20)
+begun = pages()
+blocks = [(bytearray(3 << 20), bytearray(4096)) for _ in range(30)]
+full = pages()
+kept = [small for _, small in blocks]
+del blocks
+print(begun, full, pages())
+"""
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="other C libraries do it themselves")
+def test_large_blocks_go_back_at_once_where_the_heap_is_small() -> None:
+    def left(settings: dict[str, str]) -> float:
+        done = subprocess.run(
+            [sys.executable, "-c", LARGE_BLOCKS],
+            env={**settings, **os.environ},
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        begun, full, after = map(int, done.stdout.split())
+        return (after - begun) / (full - begun)
+
+    assert left({}) > 0.9
+    assert left(SMALL_HEAP) < 0.1

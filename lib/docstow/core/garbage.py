@@ -9,6 +9,15 @@ from contextlib import suppress
 #: looked at. Python's own 700 has every call that reads much be interrupted hundreds of times.
 _THRESHOLDS = 50_000, 20, 20
 
+#: What a process is begun with, so that its C library gives large blocks back when they are let go
+#: of. By itself glibc learns from each of them to keep larger ones, up to 32 MB: a process that has
+#: read a large project has 208 MB, and with these 156, and takes no longer.
+SMALL_HEAP = {
+    "MALLOC_ARENA_MAX": "2",
+    "MALLOC_MMAP_THRESHOLD_": "1048576",
+    "MALLOC_TRIM_THRESHOLD_": "1048576",
+}
+
 
 def collect_seldom() -> None:
     """Have Python look for cycles of garbage less often than it does by itself.

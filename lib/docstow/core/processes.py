@@ -23,7 +23,7 @@ from queue import SimpleQueue
 from typing import IO, Any, TypeAlias
 
 from docstow.core.errors import DocstowError, InternalError, TooLarge, from_record
-from docstow.core.garbage import return_memory
+from docstow.core.garbage import SMALL_HEAP, return_memory
 from docstow.core.turns import Turns
 
 log = logging.getLogger(__name__)
@@ -237,6 +237,7 @@ class _Process:
             [sys.executable, "-P", "-c", _MAIN],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
+            env={**SMALL_HEAP, **os.environ},
             # A signal from the terminal is for the server, which ends its processes itself.
             start_new_session=True,
         )

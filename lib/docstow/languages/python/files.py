@@ -25,7 +25,7 @@ from docstow.languages.shared.boundary import Boundary
 from docstow.languages.shared.stamps import Stamp, Stamps
 
 #: Bytes of source whose facts are cached; facts take about twice as much.
-_MOST_CACHED = 12 * 1024 * 1024
+_MOST_CACHED = 6 * 1024 * 1024
 _LARGEST_FILE = 4 * 1024 * 1024
 #: Bytes of a compiled module that is searched.
 _LARGEST_BINARY = 96 * 1024 * 1024

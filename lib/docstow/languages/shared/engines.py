@@ -27,7 +27,7 @@ from docstow.languages.shared.scratch import Scratch
 _MOST_SERVERS, _WAIT_S = 6, 15.0
 #: Memory of all together, from which on those that were used least recently are ended: one has some
 #: 130 MB, and what lends them as much.
-_MOST_BYTES = 270 * 1024**2
+_MOST_BYTES = 240 * 1024**2
 
 
 @dataclass(frozen=True, slots=True)

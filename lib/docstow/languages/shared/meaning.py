@@ -233,23 +233,22 @@ def _singular(word: str) -> str:
 
 
 @cache
-def _index() -> tuple[Sequence[str], Mapping[str, Sequence[int]]]:
-    """Return the lines of both tables with their names as keys, and where each key is."""
+def _index() -> Mapping[str, tuple[str, ...]]:
+    """Return the lines of both tables by each key in them, with their names as keys."""
     text = "\n".join(each.read_text("utf-8") for each in (_TABLE, _GUESSES))
+    found: dict[str, tuple[str, ...]] = {}
     # All keys at once: one by one they would take longer than what is compared by them.
-    lines = _PLURAL_WORD.sub(r"\1", text).replace("_", "").splitlines()
-    found: defaultdict[str, list[int]] = defaultdict(list)
-    for number, line in enumerate(lines):
+    for line in _PLURAL_WORD.sub(r"\1", text).replace("_", "").splitlines():
+        here = (line,)  # which most keys share, that are in one line only
         for key in line.split():
-            found[key].append(number)
-    return lines, found
+            found[key] = found[key] + here if key in found else here
+    return found
 
 
 @lru_cache(maxsize=4_000)
 def _beside(key: str) -> frozenset[str]:
     """Return the keys of the names that are used for that of a key."""
-    lines, index = _index()
-    every = (each for number in index.get(key, ()) for each in lines[number].split())
+    every = (each for line in _index().get(key, ()) for each in line.split())
     return frozenset(every) - {key}
 
 
@@ -264,7 +263,7 @@ def _group(key: str) -> Mapping[str, float]:
 
 
 def _is_named(key: str) -> bool:
-    return key in _index()[1]
+    return key in _index()
 
 
 @cache

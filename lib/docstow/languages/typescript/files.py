@@ -146,6 +146,14 @@ class _FileCache:
 _CACHE = _FileCache()
 _MANIFESTS: dict[tuple[str, int, int], Mapping[str, Any]] = {}
 _MOST_MANIFESTS = 2000
+#: What is read of a manifest; the rest, half of most, is not kept.
+_READ = frozenset(
+    (
+        *("name", "version", "description", "homepage", "repository"),
+        *("type", "main", "module", "types", "typings", "typesVersions", "exports", "imports"),
+        *("dependencies", "peerDependencies", "optionalDependencies"),
+    )
+)
 _AMBIENTS: OrderedDict[tuple[str, int], tuple[tuple[str, str], ...]] = OrderedDict()
 
 
@@ -200,7 +208,8 @@ class PackageFiles:
             read = json.loads(self.boundary.read(place))
         except (DocstowError, ValueError):
             return None
-        manifest: Mapping[str, Any] = read if isinstance(read, dict) else {}
+        told: Mapping[str, Any] = read if isinstance(read, dict) else {}
+        manifest = {key: value for key, value in told.items() if key in _READ}
         if key is not None:
             if len(_MANIFESTS) >= _MOST_MANIFESTS:
                 _MANIFESTS.clear()

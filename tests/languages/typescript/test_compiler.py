@@ -277,6 +277,33 @@ def test_a_key_that_no_overload_takes_is_found(node_judge: Callable[..., Verdict
 
 
 @pytest.mark.parametrize(
+    ("options", "call", "found"),
+    [
+        # One that is needed is called otherwise, at the outermost or below a key.
+        ("{ size: number; refCount: boolean }", "{ size: 1, resetOnRefCount: true }",
+         ["made.resetOnRefCount refCount"]),
+        ("{ redact: string[] | { paths: string[]; censor?: string } }",
+         '{ redact: { keys: ["a"], censor: "b" } }', ["made.keys paths"]),
+        ("{ size: number; refCount: boolean }", "{ size: 1, resetOnRefCount }",
+         ["made.resetOnRefCount refCount"]),
+        # A value of another kind than is needed, and a key that is missing only.
+        ("{ size: number; refCount: boolean }", '{ size: 1, refCount: "x" }', []),
+        ("{ size: number; refCount: boolean }", "{ size: 1 }", []),
+    ],
+)  # fmt: skip
+def test_a_key_in_the_place_of_one_that_is_needed_is_found(
+    node_judge: Callable[..., Verdict], options: str, call: str, found: list[str]
+) -> None:
+    code = (
+        "declare const resetOnRefCount: boolean;\ndeclare function made(port: number): void;\n"
+        f"declare function made(options: {options}): void;\n"
+        f"declare function made(path: string): void;\nmade({call});\n"
+    )
+    said = [each for each in node_judge(code).findings if each.status == "unknown"]
+    assert [f"{each.name} {each.suggestions[0]}" for each in said] == found
+
+
+@pytest.mark.parametrize(
     ("own", "code", "first"),
     [
         # What is passed, what is done with the result, what a key is given, and what is missing.

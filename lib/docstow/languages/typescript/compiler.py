@@ -42,6 +42,7 @@ from docstow.languages.typescript.check.syntax import (
     last_word,
     object_keys,
     text_of,
+    with_key,
     without,
     without_key,
 )
@@ -89,8 +90,8 @@ _MOST_DESCRIBED = 24
 _FITS_USE = 2.5
 #: Methods that call a function, of whose forms the compiler then knows one.
 _CALLING = frozenset({"call", "apply", "bind"})
-#: Of an object that no overload takes, keys that are tried one by one.
-_MOST_KEYS = 12
+#: Of an object that no overload takes, keys that are tried one by one, and other names of each.
+_MOST_KEYS, _MOST_RENAMED = 12, 4
 _PRIMITIVES = frozenset({"string", "number", "boolean", "bigint", "symbol", "true", "false"})
 _ANYTHING = frozenset({"unknown", "never", "{}", "object", "undefined", "null", "void"})
 _PROPERTY = re.compile(r"Property '([^']+)' does not exist on type '(.*?)'\.", re.DOTALL)
@@ -351,8 +352,8 @@ class _Judge:
         """Yield the finding of what a function is given."""
         if said.code in _ASSIGNMENTS and (match := _NO_KEY.search(said.message)):
             yield self._key(said, match[1], match[2])
-        elif _has_forms(said) and node is not None and node.type == "object":
-            yield from self._keys_of_overloads(said, node)
+        elif _has_forms(said) and (given := _object_at(node, self._tree)) is not None:
+            yield from self._keys_of_overloads(said, given)
         elif not self._told:
             return
         elif said.code in {"2554", "2555", "2575"} and _COUNT.search(said.message):
@@ -597,18 +598,24 @@ class _Judge:
     def _keys_of_overloads(self, said: Diagnostic, node: Node) -> Iterator[Finding]:
         """Yield the keys of an object that no overload takes: the compiler tells of one alone.
 
-        A key is one if the call is right without it, and nothing of that name can be there.
+        A key is one if nothing of that name can be there, and the call is right without it, or with
+        another one in its place, as one that is needed.
         """
-        absent = []
-        for key, place in islice(object_keys(node), _MOST_KEYS):
-            left = self._judge(without_key(self._tree.root.text or b"", place))
-            if not any(
-                (e.line, e.start, e.code) == (said.line, said.start, said.code) for e in left
-            ):
-                names = self._server.members(place.start_point.row, place.start_point.column)
-                if names and key not in names:
-                    absent.append((key, place, names))
-        self._judge(self._tree.root.text or b"")
+        body, absent = self._tree.root.text or b"", []
+
+        def takes(code: bytes) -> bool:
+            faults = {(each.line, each.start, each.code) for each in self._judge(code)}
+            return (said.line, said.start, said.code) not in faults
+
+        for key, place in islice(object_keys(node, below=True), _MOST_KEYS):
+            is_right = takes(without_key(body, place))
+            names = self._server.members(place.start_point.row, place.start_point.column)
+            if not names or key in names:
+                continue
+            near = nearest(key, list(names), shaped=False, filled=True, most=_MOST_RENAMED)
+            if is_right or any(takes(with_key(body, place, each)) for each in near):
+                absent.append((key, place, names))
+        self._judge(body)
         called = called_text(node, self._tree)
         for key, place, names in absent:
             row, column = place.start_point.row, place.start_point.column
@@ -942,6 +949,13 @@ def _has_forms(said: Diagnostic) -> bool:
     return said.code == "2769" or (
         said.code == "2345" and _ALL_ARGUMENTS.match(said.message) is not None
     )
+
+
+def _object_at(node: Node | None, tree: Tree) -> Node | None:
+    """Return the object that is written at a place, or as the value of the key there."""
+    if node is not None and node.type == "property_identifier":
+        node = child(tree.parent(node), "value")
+    return node if node is not None and node.type == "object" else None
 
 
 def _absent_export(said: Diagnostic) -> re.Match[str] | None:

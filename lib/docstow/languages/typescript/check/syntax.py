@@ -6,6 +6,7 @@ cost no square of their length.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from functools import lru_cache
@@ -187,12 +188,20 @@ def keys_beside(node: Node | None, tree: Tree) -> set[str]:
     return set()
 
 
-def object_keys(node: Node) -> Iterator[tuple[str, Node]]:
-    """Yield the keys of an object as it is written, and where they stand."""
+def object_keys(node: Node, *, below: bool = False) -> Iterator[tuple[str, Node]]:
+    """Yield the keys of an object as it is written, and where they stand.
+
+    Args:
+        node: the object.
+        below: yield those of the objects in it as well.
+    """
     for each in node.named_children:
         key = child(each, "key") or child(each, "name") or each
         if key.type in {"property_identifier", "string", "shorthand_property_identifier"}:
             yield text_of(key).strip("'\""), key
+        value = child(each, "value") if below else None
+        if value is not None and value.type == "object":
+            yield from object_keys(value, below=True)
 
 
 def has_spread(node: Node) -> bool:
@@ -207,6 +216,13 @@ def without_key(body: bytes, key: Node) -> bytes:
     comma = after if after is not None and after.type == "," else None
     code = without(body, pair)
     return without(code, comma) if comma is not None else code
+
+
+def with_key(body: bytes, key: Node, name: str) -> bytes:
+    """Return code with another name in the place of a key, whose value stays."""
+    is_short = key.type == "shorthand_property_identifier"
+    value = b": " + (key.text or b"") if is_short else b""
+    return body[: key.start_byte] + json.dumps(name).encode() + value + body[key.end_byte :]
 
 
 def without(body: bytes, node: Node) -> bytes:

@@ -17,7 +17,6 @@ import pytest
 from docstow.core.errors import TooLarge
 from docstow.languages.shared import engines as engines_module
 from docstow.languages.shared.engines import Engine, Engines, Workplace, engine_folder
-from docstow.languages.shared.language_server import LanguageServer
 from docstow.languages.shared.scratch import Scratch
 from languages.check.test_language_server import SERVER
 
@@ -63,9 +62,11 @@ def test_a_server_that_hangs_is_ended_and_the_next_code_has_another(
 def test_servers_that_have_too_much_memory_are_ended_the_last_one_at_last(
     engines: Engines, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    sizes: dict[int, int] = {}
-    monkeypatch.setattr(LanguageServer, "memory_bytes", property(lambda s: sizes.get(s.pid, 60)))
-    monkeypatch.setattr(engines_module, "_MOST_BYTES", 150)
+    own = os.getpid()
+    sizes = {own: 50}
+    monkeypatch.setattr(engines_module, "memory_of", lambda pid: sizes.get(pid, 60))
+    monkeypatch.setattr(engines_module, "_MOST_BYTES", 200)
+    monkeypatch.setattr(engines_module, "_LEAST_BYTES", 60)
     places = [workplace(tmp_path, f"place {number}") for number in range(3)]
     first, second, third = (judged(engines, place, "x")[1] for place in places)
     assert engines.pids() == [second, third]
@@ -73,7 +74,14 @@ def test_servers_that_have_too_much_memory_are_ended_the_last_one_at_last(
     fourth = judged(engines, places[0], "x")[1]
     assert engines.pids() == [second, fourth]
     assert first not in {second, third, fourth}
-    sizes[second] = 151
+    # What lends them has more, and at last more than all may have.
+    sizes[own] = 90
+    assert judged(engines, places[1], "x")[1] == second
+    assert engines.pids() == [second]
+    sizes[own] = 300
+    assert judged(engines, places[1], "x")[1] == second
+    assert engines.pids() == [second]
+    sizes[second] = 61
     assert judged(engines, places[1], "x")[1] == second
     assert engines.pids() == []
 

@@ -31,7 +31,7 @@ from docstow.languages.shared.project import Package, Scan
 
 #: For how many pieces of code a resolver is used, and how many bytes it may have read.
 _MOST_USES = 100
-_MOST_BYTES = 16 * 1024 * 1024
+_MOST_BYTES = 8 * 1024 * 1024
 #: Folders that are looked into: a script's own folder comes first where it imports.
 _MOST_FOLDERS = 400
 _DEEPEST = 2

@@ -25,7 +25,7 @@ _CODE, _RARER = 27_600, 4
 _COMMON, _COMMON_IN_CODE = 200, 2_500
 
 
-@lru_cache(maxsize=20_000)
+@lru_cache(maxsize=5_000)
 def parts(word: str) -> tuple[str, ...]:
     """Return the parts of a word in lower case; itself where it is a word, or has none."""
     is_long = _SHORTEST <= len(word) <= _LONGEST

@@ -20,14 +20,14 @@ from pathlib import Path
 from typing import Any
 
 from docstow.core.errors import InternalError, TooLarge
-from docstow.languages.shared.language_server import LanguageServer
+from docstow.languages.shared.language_server import LanguageServer, memory_of
 from docstow.languages.shared.scratch import Scratch
 
 #: Servers that are kept, those that were used least recently are ended; and how long one may take.
 _MOST_SERVERS, _WAIT_S = 6, 15.0
-#: Memory of all together, from which on those that were used least recently are ended: one has some
-#: 130 MB, and what lends them as much.
-_MOST_BYTES = 240 * 1024**2
+#: Memory of all together with the process that lends them, from which on those that were used least
+#: recently are ended, and what they may have whatever that one has: one has some 130 MB.
+_MOST_BYTES, _LEAST_BYTES = 420 * 1024**2, 150 * 1024**2
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,9 +192,9 @@ class Engines:
     def _end_what_is_too_much(self) -> None:
         """End servers without work while all have too much memory, the one used last at last."""
         sizes = {name: each.memory_bytes for name, each in self._servers.items()}
-        total = sum(sizes.values())
+        total, most = sum(sizes.values()), max(_MOST_BYTES - memory_of(os.getpid()), _LEAST_BYTES)
         for name, size in sizes.items():
-            if total > _MOST_BYTES and not self._servers[name].users:
+            if total > most and not self._servers[name].users:
                 self._servers.pop(name).end()
                 total -= size
 
@@ -238,7 +238,7 @@ class _Kept:
     @property
     def memory_bytes(self) -> int:
         """What the server has; 0 where none is."""
-        return self.server.memory_bytes if self.server is not None else 0
+        return memory_of(self.server.pid) if self.server is not None else 0
 
     def started(
         self, program: Path, workplace: Workplace, made: Callable[[], Path]

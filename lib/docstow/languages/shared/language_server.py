@@ -88,6 +88,15 @@ class Offer:
     item: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
 
+def memory_of(pid: int) -> int:
+    """Return the bytes that a process has of the machine's memory; 0 where no system tells."""
+    try:
+        pages = int(Path(f"/proc/{pid}/statm").read_text("ascii").split()[1])
+    except (OSError, ValueError, IndexError):
+        return 0
+    return pages * os.sysconf("SC_PAGE_SIZE")
+
+
 class LanguageServer:
     """A server that judges one document. It is no more than one thread's at a time.
 
@@ -140,15 +149,6 @@ class LanguageServer:
     def is_running(self) -> bool:
         """Whether it has not ended."""
         return self._popen.poll() is None
-
-    @property
-    def memory_bytes(self) -> int:
-        """What it has of the machine's memory; 0 where the system does not tell."""
-        try:
-            pages = int(Path(f"/proc/{self.pid}/statm").read_text("ascii").split()[1])
-        except (OSError, ValueError, IndexError):
-            return 0
-        return pages * os.sysconf("SC_PAGE_SIZE")
 
     def judge(self, name: str, language: str, code: str) -> list[Diagnostic]:
         """Return what it says of a piece of code; the parameters are those of :meth:`begin`."""

@@ -62,19 +62,19 @@ _SHORTEST_INITIALS, _LONGEST_INITIALS = 3, 5
 _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 
 
-@lru_cache(maxsize=20_000)
+@lru_cache(maxsize=10_000)
 def words(name: str) -> tuple[str, ...]:
     """Return the words of an identifier in lower case: ``HTTPClient`` as ``http_client``."""
     return tuple(word.lower() for word in _WORDS.findall(name))
 
 
-@lru_cache(maxsize=20_000)
+@lru_cache(maxsize=5_000)
 def parts(name: str) -> tuple[str, ...]:
     """Return the words of an identifier, those that are written as one taken apart."""
     return tuple(part for word in words(name) for part in compounds.parts(word))
 
 
-@lru_cache(maxsize=20_000)
+@lru_cache(maxsize=5_000)
 def shape(name: str) -> str:
     """Return whether a name is written as a type, a constant or anything else is."""
     bare = name.strip("_")
@@ -190,7 +190,7 @@ def _by_letters(one: str, other: str) -> float:
     return max(fuzz.ratio(one, other), 100 * JaroWinkler.similarity(one, other) - _START)
 
 
-@lru_cache(maxsize=20_000)
+@lru_cache(maxsize=5_000)
 def _share_of_slips(mine: tuple[str, ...]) -> float:
     """Return which part of a name's letters is in words that are none."""
     total = sum(map(len, mine))

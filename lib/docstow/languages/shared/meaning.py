@@ -81,7 +81,7 @@ class _Run:
     others: Mapping[str, float]
 
 
-@lru_cache(maxsize=20_000)
+@lru_cache(maxsize=2_000)
 def meaning(
     wanted: tuple[str, ...], name: tuple[str, ...], about: frozenset[str] = frozenset()
 ) -> Meaning:
@@ -151,7 +151,7 @@ def _meant(wanted: tuple[str, ...]) -> frozenset[str]:
     return frozenset(key for each in runs for key in (each.key, *each.others))
 
 
-@lru_cache(maxsize=20_000)
+@lru_cache(maxsize=2_000)
 def _sum(name: tuple[str, ...]) -> NDArray[np.float32] | None:
     """Return the unit vector of some words; None where none of them is known."""
     vectors = word_vectors()
@@ -204,12 +204,12 @@ def _mean(
     return sum(w * v for w, v in zip(weights, values, strict=True)) / sum(weights)
 
 
-@lru_cache(maxsize=50_000)
+@lru_cache(maxsize=5_000)
 def _terms(text: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(_tokens(text)))
 
 
-@lru_cache(maxsize=50_000)
+@lru_cache(maxsize=5_000)
 def _term(word: str) -> str:
     """Return a word's stem."""
     return next(iter(_tokens(word)), word)
@@ -252,7 +252,7 @@ def _beside(key: str) -> frozenset[str]:
     return frozenset(every) - {key}
 
 
-@lru_cache(maxsize=4_000)
+@lru_cache(maxsize=2_000)
 def _group(key: str) -> Mapping[str, float]:
     """Return what is used for the name of a key, and how surely."""
     others = _beside(key)
@@ -276,12 +276,12 @@ def _synonyms_of_terms() -> Mapping[str, frozenset[str]]:
     return {term: frozenset(terms) for term, terms in found.items()}
 
 
-@lru_cache(maxsize=20_000)
+@lru_cache(maxsize=2_000)
 def _synonyms(term: str) -> frozenset[str]:
     return _synonyms_of_terms().get(term, frozenset()) | frozenset(_related(term))
 
 
-@lru_cache(maxsize=5_000)
+@lru_cache(maxsize=1_000)
 def _runs(words: tuple[str, ...]) -> Sequence[_Run]:
     """Return the runs of words of a name, each with what is used for it."""
     found = []
@@ -309,7 +309,7 @@ def _run_similarity(one: _Run, other: _Run) -> float:
     return max(one.others.get(other.key, 0.0), other.others.get(one.key, 0.0))
 
 
-@lru_cache(maxsize=200_000)
+@lru_cache(maxsize=10_000)
 def _similarity(one: str, other: str) -> float:
     """Return how near two words come that are used for one another, cut short or alike in docs."""
     if _singular(one) == _singular(other):

@@ -25,7 +25,7 @@ from docstow.languages.typescript.source.statements import read_file
 #: Bytes of a file that is read; the largest declarations of compilers are a tenth of it.
 _MAX_FILE = 16 * 1024 * 1024
 #: Bytes of all files that are kept.
-_MAX_CACHE = 24 * 1024 * 1024
+_MAX_CACHE = 8 * 1024 * 1024
 _SPECIFIER = re.compile(r"((?:@[^/]+/)?[^/]+)(/.+)?")
 _AMBIENT = re.compile(rb"\bdeclare\s+module\s+[\"']([^\"']+)")
 _REFERENCE = re.compile(rb"^[ \t]*///\s*<reference\s+path\s*=\s*[\"']([^\"']+)[\"']", re.MULTILINE)

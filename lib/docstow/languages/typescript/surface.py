@@ -25,7 +25,7 @@ _MAX_MODULES = 30
 _MAX_OWNERS = 400
 #: How often a project is used, and how many bytes it may have read.
 _MOST_USES = 100
-_MOST_BYTES = 32 * 1024 * 1024
+_MOST_BYTES = 8 * 1024 * 1024
 #: Files that are named where some could not be read.
 _MAX_LISTED = 5
 _NODE_TYPES = "@types/node"

@@ -407,6 +407,38 @@ def test_a_type_of_a_package_whose_base_is_not_installed_may_have_any_member() -
     assert not lacks_base(text, 4, lambda _: False)
 
 
+@pytest.mark.parametrize(
+    ("code", "expected"),
+    [
+        # A type that is several together has the members of each, and no others.
+        ("one.blit(corner);\none.bitblt(corner);\none.gamma;", ["PictureWithAbout.blit"]),
+        # What is set is read by someone: the package, the program or others that get it.
+        ("one.shade = 3;", ["PictureWithAbout.shade"]),
+        ("one.shade = 3;\nconsole.log(one.shade);", []),
+        ("one.shade += 3;", []),
+        ('one.shade = 3;\nconsole.log(one["shade"]);', []),
+        ("one.onlyWritten = 3;", []),
+        ("one.shade = 3;\nmodule.exports = one;", []),
+        ("one.shade = 3;\nrequire('./own')(one);", []),
+    ],
+)
+def test_what_is_given_to_a_packages_values_in_vain(
+    verify: Verify, project: Path, code: str, expected: list[str]
+) -> None:
+    folder = project / "node_modules" / "drawn"
+    folder.mkdir(exist_ok=True)
+    (folder / "package.json").write_text('{"name": "drawn", "version": "1.0.0"}')
+    (folder / "index.js").write_text("exports.read = (at) => ({ at, onlyWritten: 1 });\n")
+    (folder / "index.d.ts").write_text(
+        "export interface Picture { bitblt(from: Picture): void; width: number }\n"
+        "export interface About { gamma: number }\n"
+        "export type PictureWithAbout = Picture & About;\n"
+        "export declare function read(place: string): PictureWithAbout;\n"
+    )
+    opened = 'const { read } = require("drawn");\nconst one = read("a"), corner = read("b");\n'
+    assert names(verify(opened + code, "javascript")) == expected
+
+
 def test_packages_are_not_read_for_names_that_might_be_imported(
     opened: Runtime, project: Path
 ) -> None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from docstow.core.errors import DocstowError
 from docstow.languages.shared.engines import Engines, Workplace
@@ -125,8 +125,8 @@ _TYPED = frozenset(
 _TYPE_COMMENT = re.compile(r"@(?:param|type|returns?)\s+\{")
 #: A type that is one class.
 _CLASS = re.compile(r"(?:typeof )?([\w$]+)(?:<.*>)?$")
-#: Nodes that give their left side a value.
-_SETTING = frozenset({"assignment_expression", "augmented_assignment_expression"})
+#: Nodes that give their left side a value, and what they do with it.
+_SETTING = {"assignment_expression": "set", "augmented_assignment_expression": "both"}
 #: Where names are taken over from others.
 _TAKING = frozenset({"import_specifier", "import_clause", "shorthand_property_identifier_pattern"})
 _IMPORTS = frozenset({"2305", "2614", "2724"})
@@ -392,6 +392,8 @@ class _Judge:
 
     def _member(self, said: Diagnostic, node: Node | None, member: str, owner: str) -> Finding:
         home = self._home(node)
+        if not home.package and not home.is_own:
+            home = self._home_of_alias(owner) or home
         title = _short(owner)
         is_open = home.is_open or owner in _ANYTHING
         is_lacking = _is_union(owner) and self._is_nowhere(node, member)
@@ -437,7 +439,7 @@ class _Judge:
         is_whole = owner.startswith(_WHOLE_MODULE) or self._is_import(receiver)
         return (
             (said.code != _MISSPELLED and self._is_loose(said, node, member, owner, home))
-            or member in self._scope.patched
+            or (member in self._scope.patched and not self._is_set_in_vain(member, home))
             or member.startswith("_")
             or (home.package == _NODE and (member in FORMER_NAMES or owner.startswith("{")))
             or (owner.startswith("CSS") and _OF_BROWSER.match(member) is not None)
@@ -445,7 +447,7 @@ class _Judge:
             or self._scope.is_replaced(receiver)
             or text_of(before) == member
             # Elements are of more classes, and classes have more than what their bodies declare.
-            or (not home.package and not self._is_only_read(member))
+            or (not home.package and not self._is_only(member, "read"))
             or (is_whole and self._runs(home.package, member))
             or self._is_defined(home.package, owner, member)
         )
@@ -489,8 +491,16 @@ class _Judge:
         """
         if self._typed or not home.package or home.package == _NODE or not self._is_alone:
             return True
-        if not self._is_only_read(member):
-            return True
+        return not self._is_only(member, "read") or self._is_mentioned(member, home)
+
+    def _is_set_in_vain(self, member: str, home: _Home) -> bool:
+        """Whether a program that is whole gives a package's value a member that nothing reads."""
+        if not self._is_alone or not home.package or home.package == _NODE:
+            return False
+        return self._is_only(member, "set") and not self._is_mentioned(member, home)
+
+    def _is_mentioned(self, member: str, home: _Home) -> bool:
+        """Whether a package that takes part may have a word."""
         specifiers = {name.specifier for name, _ in self._scope.places}
         named = {each for each in specifiers if not self._resolver.is_standard(each)}
         for each in (home.package, *sorted(named)):
@@ -500,8 +510,8 @@ class _Judge:
                 return True
         return False
 
-    def _is_only_read(self, member: str) -> bool:
-        """Whether code has a word as a member alone that it reads."""
+    def _is_only(self, member: str, use: Literal["read", "set"]) -> bool:
+        """Whether code has a word as a member alone that it reads, or that it gives a value."""
         word = re.compile(rf"(?<![\w$]){re.escape(member)}(?![\w$])")
         for node in self._tree.nodes:
             if node.named_child_count or word.search(text_of(node)) is None:
@@ -509,7 +519,8 @@ class _Judge:
             outer = self._tree.parent(node)
             above = self._tree.parent(outer) if outer is not None else None
             is_set = above is not None and above.type in _SETTING and child(above, "left") == outer
-            if node.type != "property_identifier" or is_set or not _is_member(node, self._tree):
+            how = _SETTING.get(above.type) if above is not None and is_set else "read"
+            if node.type != "property_identifier" or how != use or not _is_member(node, self._tree):
                 return False
         return True
 
@@ -858,6 +869,15 @@ class _Judge:
         givers = (last_word(each) for each in self._scope.values(node))
         homes = [self._home_of_called(each) for each in givers if each.id != node.id]
         return homes[0] if homes and all(each.package for each in homes) else home
+
+    def _home_of_alias(self, owner: str) -> _Home | None:
+        """Return the package that exports a type as a name for others, which stands nowhere."""
+        for specifier in {name.specifier: None for name, _ in self._scope.places}:
+            found = self._resolver.package_for(specifier)
+            symbol = found.surface.symbol(f"{specifier}.{owner}") if found is not None else None
+            if found is not None and symbol is not None and symbol.kind == "type":
+                return _Home(found.name, found.version)
+        return None
 
     def _home_of_called(self, word: Node | None) -> _Home:
         """Return who declares a function, or what has it, or what it is imported from."""

@@ -206,6 +206,9 @@ def test_errors_of_types_in_general_are_not_told(
         ("Buffer.prototype.equal;\nBuffer.from('a').equal(Buffer.from('b'));", []),
         (OWN + "new Queue().queue;", []),
         (OWN + "new Queue().enqueueAl();", ["enqueueAl"]),
+        # Another file may give it to the class, though the compiler takes it for another name.
+        (OWN + "new Queue().enqueueMore();", []),
+        ('const b = Buffer.from("a");\nb.utf8Slice(0);\nb.hexSlices(0);', ["hexSlices"]),
         (PANEL + "document.querySelectorAll('a').forEach((e) => e.close());", []),
         (PANEL + "document.querySelectorAll('a').forEach((e) => e.querySelectr());",
          ["querySelectr"]),

@@ -48,8 +48,8 @@ from docstow.languages.typescript.check.syntax import (
 )
 from docstow.languages.typescript.compiler_release import ENGINE
 from docstow.languages.typescript.files import name_types, split_specifier
-from docstow.languages.typescript.former_node_names import FORMER_NAMES, PROCESS_NAMES
 from docstow.languages.typescript.unresolved import Unresolved, lacks_base
+from docstow.languages.typescript.untyped_node_names import PROCESS_NAMES, UNTYPED_NAMES
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -157,8 +157,9 @@ _TAKEN_AS = "{new} as {old}"
 _MEANING = range(2000, 3000)
 #: Names of styles that one browser alone has.
 _OF_BROWSER = re.compile(r"(?i:webkit|moz|ms|o|khtml)[A-Z]")
-#: The rule of a member that is not there, where one is that differs by a few letters.
-_MISSPELLED = "2551"
+#: The rule of a member that is not there, where one is that differs by a few letters, by two fifths
+#: of them; and how many may be wrong in a name of the code's own.
+_MISSPELLED, _MOST_SLIPS = "2551", 3
 _PACKAGE = re.compile(r".*[\\/]node_modules[\\/]((?:@[^\\/]+[\\/])?[^\\/]+)")
 #: What other files of a program may add to, or get: its own imports and exports.
 _SHARES = re.compile(
@@ -438,10 +439,10 @@ class _Judge:
         # What is required may be a function with members that no declaration tells.
         is_whole = owner.startswith(_WHOLE_MODULE) or self._is_import(receiver)
         return (
-            (said.code != _MISSPELLED and self._is_loose(said, node, member, owner, home))
+            (not _is_slip(said, member, home) and self._is_loose(said, node, member, owner, home))
             or (member in self._scope.patched and not self._is_set_in_vain(member, home))
             or member.startswith("_")
-            or (home.package == _NODE and (member in FORMER_NAMES or owner.startswith("{")))
+            or (home.package == _NODE and (member in UNTYPED_NAMES or owner.startswith("{")))
             or (owner.startswith("CSS") and _OF_BROWSER.match(member) is not None)
             or "=>" in owner
             or self._scope.is_replaced(receiver)
@@ -994,7 +995,20 @@ def _may_node_have(owner: str, member: str, home: _Home) -> bool:
         return owner == _PROCESS and member in PROCESS_NAMES
     major = home.version.partition(".")[0]
     is_of_today = major.isdecimal() and int(major) >= _LEAST_NODE
-    return _NODE_MODULE.match(owner) is None or not is_of_today or member in FORMER_NAMES
+    return _NODE_MODULE.match(owner) is None or not is_of_today or member in UNTYPED_NAMES
+
+
+def _is_slip(said: Diagnostic, member: str, home: _Home) -> bool:
+    """Whether a member that is there differs by a few letters.
+
+    Of the code's own classes the compiler's few are too many: other files give them members, too.
+    """
+    meant = _MEANT.search(said.message)
+    if said.code != _MISSPELLED or not home.is_own or meant is None:
+        return said.code == _MISSPELLED
+    from rapidfuzz.distance import Levenshtein
+
+    return Levenshtein.distance(member, meant[1]) <= _MOST_SLIPS
 
 
 def _is_union(owner: str) -> bool:

@@ -1,12 +1,15 @@
 """Names that Node's own types do not tell, and that code for it may have.
 
 Those that its modules had in earlier versions are from the list of deprecations in its
-documentation, those at the end of life.
+documentation, those at the end of life; those that it has and does not document are what Node 20
+shows of its modules and classes beyond the types of that version.
 """
 
 from __future__ import annotations
 
-FORMER_NAMES = frozenset(
+_ENCODINGS = ("ascii", "base64", "base64url", "hex", "latin1", "ucs2", "utf8")
+
+UNTYPED_NAMES = frozenset(
     {
         # util
         *("isArray", "isBoolean", "isBuffer", "isDate", "isError", "isFunction", "isNull"),
@@ -26,6 +29,14 @@ FORMER_NAMES = frozenset(
         *("getWindowSize", "resolveObject", "unescapeBuffer", "runInDebugContext"),
         *("createScript", "currentId", "triggerId", "usingDomains", "installGlobalHandlers"),
         *("setupMaster", "isMaster", "codes", "_extend", "Url"),
+        # what is not documented
+        *(f"{name}Slice" for name in _ENCODINGS),
+        *(f"{name}Write" for name in _ENCODINGS),
+        *("sendto", "FileReadStream", "FileWriteStream", "addRequest", "removeSocket"),
+        *("setTrailer", "globalPaths", "moduleLoadList", "reallyExit", "openStdin", "initgroups"),
+        *("ReadableState", "WritableState", "readableBuffer", "writableBuffer", "isDestroyed"),
+        *("isWritable", "lastChar", "lastNeed", "lastTotal", "setServername", "setSession"),
+        *("setOptions", "parseHost", "convertALPNProtocols", "createTask", "isValidSyntax"),
     }
 )
 

@@ -170,6 +170,8 @@ def test_texts_of_a_set_and_what_a_call_needs_are_looked_for(
         RECORD + "declare const more: object;\nf({ number: 1, ...more });",
         'declare function f(n: number): void;\nf("one");',
         "declare const own: { a: number };\nown.a();",
+        # Another program has other globals.
+        'declare function g(name: keyof typeof globalThis): void;\ng("TypedArray");',
     ],
 )
 def test_errors_of_types_in_general_are_not_told(

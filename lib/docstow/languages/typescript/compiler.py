@@ -591,7 +591,8 @@ class _Judge:
         texts = self._server.members(at.row, at.column + 1)
         called = function_around(self._by_place[at.row, at.column], self._tree)
         home = self._home_of_called(called)
-        if texts and text not in texts and not home.is_open:
+        # Names of what is global are others where another program runs.
+        if texts and text not in texts and "globalThis" not in texts and not home.is_open:
             near = nearest(text, list(texts), shaped=False, filled=True)
             yield self._finding(said, f'"{text}"', "wrong_argument", "", near, home)
 

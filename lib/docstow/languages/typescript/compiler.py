@@ -874,9 +874,11 @@ class _Judge:
 
     def _home_of_alias(self, owner: str) -> _Home | None:
         """Return the package that exports a type as a name for others, which stands nowhere."""
-        for specifier in {name.specifier: None for name, _ in self._scope.places}:
+        name = _CLASS.match(owner)
+        specifiers = {each.specifier: None for each, _ in self._scope.places} if name else ()
+        for specifier in specifiers:
             found = self._resolver.package_for(specifier)
-            symbol = found.surface.symbol(f"{specifier}.{owner}") if found is not None else None
+            symbol = found.surface.symbol(f"{specifier}.{name[1]}") if found and name else None
             if found is not None and symbol is not None and symbol.kind == "type":
                 return _Home(found.name, found.version)
         return None

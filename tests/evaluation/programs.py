@@ -13,6 +13,8 @@ their shares are stated, and nobody lists what is missed; so are those in Rust o
 ``programs/tenth`` has 32 in Python over the most used packages, of which none was looked at, and
 32 in TypeScript and JavaScript, ``programs/eleventh`` 32 in Python over less used ones, too: of
 both every second one is kept aside (``tenth-kept``, ``eleventh-kept``).
+``programs/twelfth`` has 24 over other packages of npm, half of them JavaScript, of which every
+second one is kept aside (``twelfth-kept``).
 Programs with ``(js)`` in their titles are given as JavaScript.
 
 The packages are installed, and never run::
@@ -47,9 +49,9 @@ HERE = Path(__file__).parent / "programs"
 HALVES = ("worked", "kept")
 _LATER = (
     *("second", "third", "fourth", "fifth", "sixth", "seventh"),
-    *("eighth", "ninth", "tenth", "eleventh"),
+    *("eighth", "ninth", "tenth", "eleventh", "twelfth"),
 )
-_KEPT = ("seventh", "eighth", "ninth", "tenth", "eleventh")
+_KEPT = ("seventh", "eighth", "ninth", "tenth", "eleventh", "twelfth")
 PARTS = (*HALVES, *_LATER, *(f"{each}-kept" for each in _KEPT))
 _LAST = re.compile(r"::|[./#]")
 

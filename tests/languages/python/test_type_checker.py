@@ -19,8 +19,10 @@ from docstow.cli import engines as commands
 from docstow.cli import main
 from docstow.core.errors import PackageNotFound, UnreadableInput
 from docstow.core.settings import load
-from docstow.languages.python.checker_releases import ENGINES, TY
+from docstow.languages.python.check import pyrefly
+from docstow.languages.python.checker_releases import ENGINES, PYREFLY, TY
 from docstow.languages.shared import engines
+from docstow.languages.shared.engines import Engines
 from docstow.runtime import Runtime
 from docstow.sources.packages.programs import fetcher_of, unpack_program
 from servers.python_index import PythonIndexServer
@@ -1228,6 +1230,23 @@ def test_what_only_the_second_checker_infers_is_found(verify: Verify) -> None:
     """Nothing annotates what is returned."""
     (found,) = verify("import harbour\nharbour.built(1).tapp()")["results"]
     assert (found["name"], found["engine"]) == ("harbour.Barrel.tapp", "pyrefly")
+
+
+def test_what_takes_the_second_checker_long_is_not_inferred(
+    engines_folder: Path, tmp_path: Path
+) -> None:
+    for name in ("scipy", "harbour"):
+        (tmp_path / name).mkdir()
+        made = "class Made:\n    pass\n\ndef made(x):\n    return Made()\n"
+        (tmp_path / name / "__init__.py").write_text(made)
+    place = pyrefly.workplace("a key", "3.13", [tmp_path], "code.py")
+    code = "import harbour, scipy\nscipy.made(1).absent\nharbour.made(1).absent\nscipy.absent\n"
+    with (
+        contextlib.closing(Engines(engines_folder)) as engines,
+        engines.at_work((PYREFLY, place)) as (server,),
+    ):
+        said = server.judge("code.py", "python", code)
+    assert [each.line for each in said if each.code == "missing-attribute"] == [2, 3]
 
 
 def test_code_in_docstrings_of_a_file_is_not_judged(verify: Verify) -> None:

@@ -410,6 +410,10 @@ def test_a_type_of_a_package_whose_base_is_not_installed_may_have_any_member() -
     assert lacks_base(text, 2, lambda specifier: specifier != "events")
     assert not lacks_base(text, 2, lambda _: True)
     assert not lacks_base(text, 4, lambda _: False)
+    example = (
+        "/**\n * import { Base } from 'absent';\n */\nexport declare class A extends Base {}\n"
+    )
+    assert not lacks_base(example, 3, lambda _: False)
 
 
 @pytest.mark.parametrize(
@@ -425,6 +429,8 @@ def test_a_type_of_a_package_whose_base_is_not_installed_may_have_any_member() -
         ("one.onlyWritten = 3;", []),
         ("one.shade = 3;\nmodule.exports = one;", []),
         ("one.shade = 3;\nrequire('./own')(one);", []),
+        # A type without members is for others to fill.
+        ("one.guest.name;\none.gest;", ["PictureWithAbout.gest"]),
     ],
 )
 def test_what_is_given_to_a_packages_values_in_vain(
@@ -436,7 +442,7 @@ def test_what_is_given_to_a_packages_values_in_vain(
     (folder / "index.js").write_text("exports.read = (at) => ({ at, onlyWritten: 1 });\n")
     (folder / "index.d.ts").write_text(
         "export interface Picture { bitblt(from: Picture): void; width: number }\n"
-        "export interface About { gamma: number }\n"
+        "export interface Guest {}\nexport interface About { gamma: number; guest: Guest }\n"
         "export type PictureWithAbout = Picture & About;\n"
         "export declare function read(place: string): PictureWithAbout;\n"
     )

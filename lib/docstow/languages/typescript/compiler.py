@@ -427,6 +427,9 @@ class _Judge:
         with self._uncalled(node):
             names = self._server.members(said.line, said.start)
             near = self._near(said, member, names, title, node)
+        if not names and not self._typed:
+            # A type without any members is for others to say more of, as the user of a request is.
+            return self._finding(said, f"{title}.{member}", "not_checked", "")
         return self._finding(said, f"{title}.{member}", "unknown", "", near, home)
 
     def _may_have_more(

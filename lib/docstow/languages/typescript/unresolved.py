@@ -169,7 +169,10 @@ def lacks_base(text: str, line: int, is_found: Callable[[str], bool]) -> bool:
     if head is None:
         return False
     for word in set(_WORD.findall(head[0].partition("extends")[2])):
-        taken = rf"import\s[^;'\"]*\b{re.escape(word)}\b[^;'\"]*from\s*['\"]([^.'\"][^'\"]*)"
+        # What is imported at the beginning of a line: examples in comments have a star there.
+        taken = (
+            rf"(?m)^\s*import\s[^;'\"]*\b{re.escape(word)}\b[^;'\"]*from\s*['\"]([^.'\"][^'\"]*)"
+        )
         if any(not is_found(each) for each in re.findall(taken, text)):
             return True
     return False

@@ -50,8 +50,9 @@ HALVES = ("worked", "kept")
 _LATER = (
     *("second", "third", "fourth", "fifth", "sixth", "seventh"),
     *("eighth", "ninth", "tenth", "eleventh", "twelfth"),
+    *("thirteenth", "fourteenth"),
 )
-_KEPT = ("seventh", "eighth", "ninth", "tenth", "eleventh", "twelfth")
+_KEPT = ("seventh", "eighth", "ninth", "tenth", "eleventh", "twelfth", "thirteenth", "fourteenth")
 PARTS = (*HALVES, *_LATER, *(f"{each}-kept" for each in _KEPT))
 _LAST = re.compile(r"::|[./#]")
 

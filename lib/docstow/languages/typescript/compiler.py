@@ -48,8 +48,13 @@ from docstow.languages.typescript.check.syntax import (
 )
 from docstow.languages.typescript.compiler_release import ENGINE
 from docstow.languages.typescript.files import name_types, split_specifier
+from docstow.languages.typescript.undeclared import SCRIPTS
 from docstow.languages.typescript.unresolved import Unresolved, lacks_base
-from docstow.languages.typescript.untyped_node_names import PROCESS_NAMES, UNTYPED_NAMES
+from docstow.languages.typescript.untyped_node_names import (
+    PROCESS_NAMES,
+    UNDOCUMENTED_NAMES,
+    UNTYPED_NAMES,
+)
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -83,6 +88,12 @@ _FILES = {
     ("javascript", False): (f"{_OWN}js", "javascript"),
     ("javascript", True): (f"{_OWN}jsx", "javascriptreact"),
 }
+#: Where code lies that does not tell what may be missing, as JavaScript does not.
+_LOOSE = "loose/"
+_NULL = re.compile(
+    r"'[^'\n]*\b(?:undefined|null)\b[^'\n]*' is not assignable"
+    r"|possibly '(?:null|undefined)'|type 'unknown'\."
+)
 _MOST_MEMBERS = 400
 #: Of those that are most like a name the docs are asked for.
 _MOST_DESCRIBED = 24
@@ -123,6 +134,8 @@ _TYPED = frozenset(
     }
 )
 _TYPE_COMMENT = re.compile(r"@(?:param|type|returns?)\s+\{")
+#: What a comment takes a type from, not of a file beside the code.
+_TAKEN_TYPE = re.compile(r"""import\(['"][^.]|@import\b.*['"][^.][^'"]*['"]""")
 #: A type that is one class.
 _CLASS = re.compile(r"(?:typeof )?([\w$]+)(?:<.*>)?$")
 #: Nodes that give their left side a value, and what they do with it.
@@ -161,6 +174,33 @@ _OF_BROWSER = re.compile(r"(?i:webkit|moz|ms|o|khtml)[A-Z]")
 #: of them; and how many may be wrong in a name of the code's own.
 _MISSPELLED, _MOST_SLIPS = "2551", 3
 _PACKAGE = re.compile(r".*[\\/]node_modules[\\/]((?:@[^\\/]+[\\/])?[^\\/]+)")
+#: Types of what is global, whose values are of other classes, or differ between browsers.
+_OPEN_GLOBALS = frozenset(
+    {
+        *("Object", "Function", "EventTarget", "Event", "UIEvent", "Node", "ChildNode", "any"),
+        *("ParentNode", "Element", "HTMLElement", "SVGElement", "Document", "Window", "Navigator"),
+        *("Performance", "CSSStyleDeclaration"),
+    }
+)
+#: A type whose parameters are little told.
+_WIDE = re.compile(r"<.*\b(?:any|unknown|string)\b.*>", re.DOTALL)
+#: What a type has in brackets.
+_INNER = re.compile(r"<.*>|\{.*\}", re.DOTALL)
+#: What every object has, and no type tells.
+_PROTO = "__proto__"
+#: What every function has, as what a package exports as a whole may be one.
+_OF_FUNCTIONS = frozenset({"call", "apply", "bind", "prototype", "name", "length", "toString"})
+#: What texts and numbers have.
+_OF_TEXTS = frozenset(
+    {
+        *("at", "charAt", "charCodeAt", "codePointAt", "concat", "endsWith", "includes", "indexOf"),
+        *("lastIndexOf", "localeCompare", "match", "matchAll", "normalize", "padEnd", "padStart"),
+        *("repeat", "replace", "replaceAll", "search", "slice", "split", "startsWith", "substr"),
+        *("substring", "toLocaleLowerCase", "toLocaleUpperCase", "toLowerCase", "toUpperCase"),
+        *("trim", "trimEnd", "trimLeft", "trimRight", "trimStart", "valueOf", "length"),
+    }
+)
+_OF_NUMBERS = frozenset({"toExponential", "toFixed", "toPrecision", "toLocaleString", "valueOf"})
 #: What other files of a program may add to, or get: its own imports and exports.
 _SHARES = re.compile(
     rb"(?:from|require\(|import\(|import)\s*['\"]\.{1,2}/|^\s*export\b|\bexports\s*[.=\[]",
@@ -191,14 +231,18 @@ def judge(
     name, dialect = _FILES["typescript" if is_typescript else "javascript", with_markup]
     folders = [folder for scan in scans if (folder := _node_modules(scan)) is not None]
     with engines.at_work((ENGINE, workplace(scans, folders))) as (server,):
-        place = f"{_below(folders)}{name}"
+        body = (tree.root.text or b"").decode("utf-8", "replace")
+        place = f"{_below(folders)}{'' if is_typescript else _LOOSE}{name}"
 
         def ask(body: bytes) -> list[Diagnostic]:
             return server.judge(place, dialect, body.decode("utf-8", "replace"))
 
-        server.begin(place, dialect, (tree.root.text or b"").decode("utf-8", "replace"))
+        server.begin(place, dialect, body)
         verdict = check(tree, resolver, typed=typed)
         said = server.judged()
+        if is_typescript and any(map(_is_of_null, said)):
+            place = f"{_below(folders)}{_LOOSE}{name}"
+            said = server.judge(place, dialect, body)
         unresolved = Unresolved(tree, said)
         ours = _Judge(server, tree, resolver, scans, ask, unresolved, typed=typed, told=tells_types)
         found = [each for one in said if ours.may_run(one) for each in ours.findings(one)]
@@ -212,6 +256,15 @@ def judge(
         trials = Trials(partial(_writer, tree), faults, judged, ours.spare)
         joined = tuple(map(trials.ordered, _joined(verdict.findings, found, known, tree)))
     return replace(verdict, findings=joined)
+
+
+def _is_of_null(said: Diagnostic) -> bool:
+    """Return whether it is said of a value that may be missing.
+
+    It hides what else is wrong of a call, and of a function with several forms it makes the
+    compiler take another one.
+    """
+    return _NULL.search(said.message) is not None
 
 
 def _is_of_meaning(said: Diagnostic) -> bool:
@@ -255,9 +308,14 @@ def _below(folders: Sequence[Path]) -> str:
 def workplace(scans: Sequence[Scan], folders: Sequence[Path]) -> Workplace:
     """Return what the compiler is given: links to ``node_modules``, and a configuration of ours."""
     has_node = any((folder / "@types" / "node").is_dir() for folder in folders)
-    files = {f"{_below(folders)}{name}": "export {};\n" for name, _ in _FILES.values()}
     options = {**_OPTIONS, "types": ["node"] if has_node else []}
-    config = json.dumps({"compilerOptions": options, "files": list(files)})
+    loose = {**options, "strictNullChecks": False}
+    files: dict[str, str] = {}
+    for below, told in ((_below(folders), options), (f"{_below(folders)}{_LOOSE}", loose)):
+        names = [name for name, _ in _FILES.values()]
+        config = {"compilerOptions": told, "files": names}
+        files |= {f"{below}{name}": "export {};\n" for name in names}
+        files[f"{below}tsconfig.json"] = json.dumps(config)
     links = {
         f"{_below(folders[number:])}node_modules": folder for number, folder in enumerate(folders)
     }
@@ -265,7 +323,7 @@ def workplace(scans: Sequence[Scan], folders: Sequence[Path]) -> Workplace:
     state = "\n".join([*map(str, folders), *sorted(packages)])
     return Workplace(
         key=hashlib.sha256(state.encode()).hexdigest(),
-        files={**files, "tsconfig.json": config},
+        files=files,
         links=links,
         reads=[scan.boundary.root for scan in scans],
         arguments=("--lsp", "--stdio"),
@@ -320,7 +378,7 @@ class _Judge:
         # Who tells types in comments means what packages declare.
         self._told = typed or told
         self._scope = Scope(tree)
-        self._tested = tested_members(tree)[0 if self._told else 1]
+        self._tested = tested_members(tree)
         self._comments = [each for each in tree.nodes if each.type == "comment"]
         self._by_place = {(n.start_point.row, n.start_point.column): n for n in tree.nodes}
 
@@ -411,18 +469,18 @@ class _Judge:
         is_open = is_open or (
             self._is_unresolved(node, said.code, is_one_class=is_one_class)
             and self._may_be_given(member, home)
+            and not (self._is_alone and home.package and not self._may_declare(home, member))
         )
         if said.code != _MISSPELLED:
             is_open = is_open or self._may_be_another(node, owner)
         is_open = is_open or (
             not self._typed and self._may_have_more(said, node, member, owner, home)
         )
-        is_tested = self._is_tested(node) and not (
+        is_tested = self._is_tested(node, home, is_imported=is_imported)
+        is_tested = is_tested and not (
             self._is_compared(node) and (member.isupper() or self._is_part(said, member))
         )
-        # Of what it imports code asks whether it is one of a version that has it.
-        is_tested = is_tested and (is_imported or self._may_be_given(member, home))
-        if is_open or is_tested or self._may_be_added(member):
+        if is_open or is_tested or self._may_be_added(member, home.package):
             return self._finding(said, f"{title}.{member}", "not_checked", "")
         with self._uncalled(node):
             names = self._server.members(said.line, said.start)
@@ -445,15 +503,23 @@ class _Judge:
             (not _is_slip(said, member, home) and self._is_loose(said, node, member, owner, home))
             or (member in self._scope.patched and not self._is_set_in_vain(member, home))
             or member.startswith("_")
-            or (home.package == _NODE and (member in UNTYPED_NAMES or owner.startswith("{")))
+            or (home.package == _NODE and (member in _untyped(owner) or owner.startswith("{")))
             or (owner.startswith("CSS") and _OF_BROWSER.match(member) is not None)
-            or "=>" in owner
+            or "=>" in _INNER.sub("", owner)
             or self._scope.is_replaced(receiver)
+            or owner.endswith("typeof globalThis")
             or text_of(before) == member
             # Elements are of more classes, and classes have more than what their bodies declare.
-            or (not home.package and not self._is_only(member, "read"))
-            or (is_whole and self._runs(home.package, member))
-            or self._is_defined(home.package, owner, member)
+            or (
+                not home.package
+                and not self._is_only(member, "read")
+                and not self._is_certain_global(node, owner, member)
+            )
+            or (is_whole and (member in _OF_FUNCTIONS or self._runs(home.package, member)))
+            or self._is_defined(node, home.package, owner, member)
+            or self._is_of_lower(home.package, owner, member)
+            # A type may be a wider one than that of the value, where much is not told.
+            or (not self._is_alone and _is_wide(owner) and self._may_declare(home, member))
         )
 
     def _is_loose(
@@ -469,9 +535,9 @@ class _Judge:
         several = _is_union(" | ".join(each for _, each in _PROPERTY.findall(said.message)))
         return (
             home.is_own
-            or not home.package
+            or (not home.package and not self._is_certain_global(node, owner, member))
             or owner in _PRIMITIVES
-            or (several and not _is_union(owner))
+            or (several and not _is_union(owner) and self._may_be_given(member, home))
             or (home.package == _NODE and _may_node_have(owner, member, home))
             or (
                 self._is_handed(node, is_added_to=is_added_to)
@@ -542,11 +608,12 @@ class _Judge:
     def _key(self, said: Diagnostic, key: str, owner: str) -> Finding:
         node = self._by_place.get((said.line, said.start))
         home = self._home(function_around(node, self._tree))
-        is_open = home.is_open or self._unresolved.has_type(owner) or self._may_be_added(key)
+        is_open = home.is_open or key == _PROTO or self._unresolved.has_type(owner)
+        is_open = is_open or self._may_be_added(key, home.package)
         is_open = is_open or (home.is_own and self._unresolved.is_any)
-        # A comment may name a type of a package; those that it spells itself are the code's own.
-        is_own = not self._told or owner.startswith("{") or self._is_of_comment(owner)
-        is_open = is_open or (not self._typed and not home.package and is_own)
+        is_open = is_open or (
+            not self._typed and not home.package and not self._is_taken_by_comment(owner)
+        )
         if is_open:
             return self._finding(said, f"{_short(owner)}.{key}", "not_checked", "")
         names = self._server.members(said.line, said.start)
@@ -555,18 +622,20 @@ class _Judge:
         near = self._near(said, key, spare, _short(owner), node)
         return self._finding(said, f"{_short(owner)}.{key}", "unknown", "", near, home)
 
-    def _is_of_comment(self, owner: str) -> bool:
-        """Whether a type is one that comments define, to which code gives what it likes."""
-        defined = (text_of(each) for each in self._comments if "@typedef" in text_of(each))
-        return not self._typed and any(
-            _short(owner) in re.findall(r"\w+", each) for each in defined
-        )
+    def _is_taken_by_comment(self, owner: str) -> bool:
+        """Whether a type is one that comments take from a package, not of the code's own."""
+        texts = (text_of(each) for each in self._comments)
+        taken = (each for each in texts if _TAKEN_TYPE.search(each))
+        words = {word for each in taken for word in re.findall(r"[\w$]+", each)}
+        return not words.isdisjoint(re.findall(r"[\w$]+", owner))
 
     def _count(self, said: Diagnostic, node: Node | None) -> Finding:
         """Return the finding of a wrong number of arguments, with what the function takes."""
         called, call = called_text(node, self._tree), call_at(node, self._tree)
         home = self._home_of_called(last_word(call) if call is not None else None)
-        is_open = self._unresolved.has_type(called)
+        is_open = self._unresolved.has_type(called) or home.is_open
+        # JavaScript takes any number; that of a part of a program may have its reasons.
+        is_open = is_open or (not self._typed and not self._is_alone)
         if is_open or (not home.package and self._unresolved.is_any):
             return self._finding(said, called, "not_checked", "()")
         inside, forms = child(call, "arguments"), []
@@ -595,7 +664,12 @@ class _Judge:
         called = function_around(self._by_place[at.row, at.column], self._tree)
         home = self._home_of_called(called)
         # Names of what is global are others where another program runs.
-        if texts and text not in texts and "globalThis" not in texts and not home.is_open:
+        if (
+            texts
+            and text not in {*texts, _PROTO}
+            and "globalThis" not in texts
+            and not home.is_open
+        ):
             near = nearest(text, list(texts), shaped=False, filled=True)
             yield self._finding(said, f'"{text}"', "wrong_argument", "", near, home)
 
@@ -607,7 +681,7 @@ class _Judge:
         name = text_of(node)
         names = self._server.members(said.line, said.start)
         names.pop(name, None)
-        if not self._may_be_added(name):
+        if not self._may_be_added(name, home.package):
             near = self._near(said, name, names, node=node)
             yield self._finding(said, name, "wrong_argument", "()", near, home)
 
@@ -637,20 +711,30 @@ class _Judge:
             row, column = place.start_point.row, place.start_point.column
             told = f"No form of {called} takes a key '{key}'."
             at = replace(said, line=row, start=column, message=told)
-            if not self._may_be_added(key):
-                home = self._home(function_around(node, self._tree))
+            home = self._home(function_around(node, self._tree))
+            if not self._may_be_added(key, home.package):
                 near = self._near(at, key, names, called, place)
                 yield self._finding(at, f"{called}.{key}", "unknown", "", near, home)
 
     def _is_nowhere(self, node: Node | None, member: str) -> bool:
-        """Whether no file that declares one of several types has a word."""
+        """Whether no file that declares one of several types has a word, nor texts have it."""
         word = self._owner_word(node)
-        if word is None:
+        if word is None or member in (_OF_TEXTS | _OF_NUMBERS):
             return False
         places = self._server.declared(word.start_point.row, word.start_point.column)
         mention = re.compile(rf"\b{re.escape(member)}\b")
         texts = [self._text_at(path) for path, _ in places]
-        return bool(texts) and all(text and mention.search(text) is None for text in texts)
+        if not texts or not all(text and mention.search(text) is None for text in texts):
+            return False
+        # In JavaScript a value may be the one of several types that has it, from a base.
+        homes = [home for path, _ in places if (home := self._home_at_path(path)).package]
+        return self._typed or not any(self._may_declare(each, member) for each in homes)
+
+    def _may_declare(self, home: _Home, name: str) -> bool:
+        """Whether a package may declare a member of that name, of whatever type."""
+        found = self._resolver.package_for(home.package)
+        may = getattr(found.surface, "may_declare", None) if found is not None else None
+        return may is None or bool(may(name))
 
     def _is_part(self, said: Diagnostic, member: str) -> bool:
         """Whether a name is the beginning of a member's: ``status`` of ``statusCode``."""
@@ -659,15 +743,23 @@ class _Judge:
         )
 
     def _export(self, said: Diagnostic, module: str, name: str) -> Finding:
-        is_standard = self._resolver.is_standard(module)
-        is_open = not self._typed and (is_standard or self._runs(module, name))
-        if is_open or self._may_be_added(name):
-            return self._finding(said, f"{module}.{name}", "not_checked", "")
         found = self._resolver.package_for(module)
+        home = _Home(found.name, found.version) if found is not None else _Home()
+        is_open = not self._typed and (
+            (self._is_required(said) or _may_node_have(f"{_WHOLE_MODULE}{module})", name, home))
+            if self._resolver.is_standard(module)
+            else self._runs(module, name)
+        )
+        if is_open or self._may_be_added(name, module):
+            return self._finding(said, f"{module}.{name}", "not_checked", "")
         names = self._server.members(said.line, said.start)
         near = self._near(said, name, names, module)
-        home = _Home(found.name, found.version) if found is not None else _Home()
         return self._finding(said, f"{module}.{name}", "unknown", "", near, home)
+
+    def _is_required(self, said: Diagnostic) -> bool:
+        """Whether a name is taken out of what is required, whose value may be missing."""
+        node = self._by_place.get((said.line, said.start))
+        return node is not None and node.type.endswith("_pattern")
 
     def _is_import(self, node: Node | None) -> bool:
         """Whether an expression is what a package exports as a whole."""
@@ -680,10 +772,35 @@ class _Judge:
         runs = getattr(found.surface, "runs_with", None) if found is not None else None
         return runs is not None and bool(runs(name))
 
-    def _is_defined(self, module: str, owner: str, member: str) -> bool:
+    def _is_defined(self, node: Node | None, module: str, owner: str, member: str) -> bool:
         """Return whether what runs of a package has a class with a member."""
         found = self._resolver.package_for(module) if module not in {"", _NODE} else None
         defines = getattr(found.surface, "defines", None) if found is not None else None
+        name, word = _CLASS.match(owner), self._owner_word(node)
+        if defines is None or name is None or word is None:
+            return False
+        places = self._server.declared(word.start_point.row, word.start_point.column)
+        return bool(defines(name[1], member, places[0][0] if places else None))
+
+    def _is_certain_global(self, node: Node | None, owner: str, member: str) -> bool:
+        """Whether the language's or the browser's own type tells all of a whole program's value.
+
+        It does not where values are of lower classes, which are given members as they run.
+        """
+        name, word = _CLASS.match(owner), self._owner_word(node)
+        if name is None or word is None or member in self._scope.patched or not self._is_alone:
+            return False
+        if name[1] in _OPEN_GLOBALS or name[1].endswith("Error"):
+            return False
+        if name[1].endswith("Element") and not self._is_only(member, "read"):
+            return False
+        places = self._server.declared(word.start_point.row, word.start_point.column)
+        return bool(places) and all(path.name.startswith("lib.") for path, _ in places)
+
+    def _is_of_lower(self, module: str, owner: str, member: str) -> bool:
+        """Return whether a class that extends another one has a member: JavaScript has no casts."""
+        found = self._resolver.package_for(module) if module else None
+        defines = getattr(found.surface, "defines_below", None) if found is not None else None
         name = _CLASS.match(owner)
         return defines is not None and name is not None and bool(defines(name[1], member))
 
@@ -752,10 +869,18 @@ class _Judge:
             return any(f"{text_of(word)}<" in each for each in below)
         return False
 
-    def _is_tested(self, node: Node | None) -> bool:
-        """Whether code asks for it that may not be there; in TypeScript only by ``typeof``."""
+    def _is_tested(self, node: Node | None, home: _Home, *, is_imported: bool) -> bool:
+        """Whether code asks for it that may not be there.
+
+        That is so by ``typeof``, and in JavaScript by any condition, but of values of packages: of
+        what it imports code asks whether it is one of a version that has it.
+        """
         outer = self._tree.parent(node) if node is not None else None
-        return outer is not None and outer.id in self._tested
+        if outer is None:
+            return False
+        by_word, by_any = self._tested
+        is_told = self._told or (home.package not in {"", _NODE} and not is_imported)
+        return outer.id in (by_word if is_told else by_any)
 
     def _is_compared(self, node: Node | None) -> bool:
         """Whether a member is compared with a number, a text or a member, as one that is there."""
@@ -766,12 +891,17 @@ class _Judge:
         others = (each for each in above.named_children if each != outer)
         return any(each.type in {"number", "string", "member_expression"} for each in others)
 
-    def _may_be_added(self, name: str) -> bool:
-        """Whether the project's own files, which the compiler does not see, may declare a name.
+    def _may_be_added(self, name: str, module: str) -> bool:
+        """Whether files that the compiler does not see may add a name to a package's.
 
-        So may what the code itself declares of modules, of which their own files know nothing.
+        Those are the project's own, what the code itself declares of modules, of which their own
+        files know nothing, and other installed packages that another file may import.
         """
-        return name in self._declared or any(each.mention(name) for each in self._added)
+        if name in self._declared or any(each.mention(name) for each in self._added):
+            return True
+        found = self._resolver.package_for(module) if module not in {"", _NODE} else None
+        may = getattr(found.surface, "may_be_given", None) if found is not None else None
+        return may is not None and bool(may(name))
 
     def _near(
         self,
@@ -873,6 +1003,8 @@ class _Judge:
         # A name that is taken out of a value, and a variable that gets its values later, have none.
         givers = (last_word(each) for each in self._scope.values(node))
         homes = [self._home_of_called(each) for each in givers if each.id != node.id]
+        if not homes:
+            return self._home_of_called(node)
         return homes[0] if homes and all(each.package for each in homes) else home
 
     def _home_of_alias(self, owner: str) -> _Home | None:
@@ -909,12 +1041,21 @@ class _Judge:
             return _Home()
         at = node.start_point
         for path, line in self._server.declared(at.row, at.column):
-            if match := _PACKAGE.match(str(path)):
-                home = self._home_of(match[1].replace("\\", "/"), Path(match[0]))
-                lacking = lacks_base(self._text_at(path), line, self._is_found)
-                return replace(home, is_open=home.is_open or lacking)
-            return _Home(is_own=path.name.startswith(_OWN))
+            home = self._home_at_path(path)
+            if home.package:
+                # What is read of JavaScript tells too little.
+                is_lacking = path.suffix in SCRIPTS or lacks_base(
+                    self._text_at(path), line, self._is_found
+                )
+                return replace(home, is_open=home.is_open or is_lacking)
+            return home
         return _Home()
+
+    def _home_at_path(self, path: Path) -> _Home:
+        """Return who has a file."""
+        if match := _PACKAGE.match(str(path)):
+            return self._home_of(match[1].replace("\\", "/"), Path(match[0]))
+        return _Home(is_own=path.name.startswith(_OWN))
 
     def _home_of(self, name: str, folder: Path) -> _Home:
         plain = name.removeprefix("@types/").replace("__", "/")
@@ -1004,6 +1145,16 @@ def _may_node_have(owner: str, member: str, home: _Home) -> bool:
     return _NODE_MODULE.match(owner) is None or not is_of_today or member in UNTYPED_NAMES
 
 
+def _is_wide(owner: str) -> bool:
+    """Return whether a type has parameters of which little is told."""
+    return _WIDE.search(owner) is not None
+
+
+def _untyped(owner: str) -> frozenset[str]:
+    """Return what a module or class of Node's may have beyond its types."""
+    return UNTYPED_NAMES if owner.startswith("typeof ") else UNDOCUMENTED_NAMES
+
+
 def _is_slip(said: Diagnostic, member: str, home: _Home) -> bool:
     """Whether a member that is there differs by a few letters.
 
@@ -1014,6 +1165,8 @@ def _is_slip(said: Diagnostic, member: str, home: _Home) -> bool:
         return said.code == _MISSPELLED
     from rapidfuzz.distance import Levenshtein
 
+    if member.lower().endswith(meant[1].lower()):
+        return False
     return Levenshtein.distance(member, meant[1]) <= _MOST_SLIPS
 
 

@@ -14,13 +14,14 @@ from pathlib import Path
 
 from docstow.languages.shared.project import Package
 from docstow.languages.typescript import package_json
-from docstow.languages.typescript.files import Folder, PackageFiles
+from docstow.languages.typescript.files import Folder, PackageFiles, split_specifier
 from docstow.languages.typescript.members import MemberResolver
 from docstow.languages.typescript.names import Entity, NameResolver, Namespace
 
 #: Dependencies of a package that are searched for augmentations, and how far they are followed.
 _MAX_DEPENDENCIES = 150
 _MAX_DISTANCE = 3
+_TYPES = "@types/"
 _DEPENDENCY_FIELDS = ("dependencies", "peerDependencies", "optionalDependencies")
 
 
@@ -172,14 +173,30 @@ class PathResolver:
         self.is_limited = len(dependencies) >= _MAX_DEPENDENCIES
         for folder in dependencies.values():
             self.names.augment(folder)
-        names = {folder.name for folder in own} | {self._package.name}
-        for package in self._installed():
-            other = self.files.folder(package.files_root) if package.files_root else None
-            if other is None or other.root in dependencies or not _depends_on(other, names):
-                continue
-            if self.names.augments(names, other):
+        for other, names in self._dependents(own):
+            if other.root not in dependencies and self.names.augments(names, other):
                 self.names.augment(other)
         self.members = MemberResolver(self.names)
+
+    def augmenting(self) -> Iterator[Path]:
+        """Iterate over files of other packages that add to this one's modules, or to all code.
+
+        What depends on its types by way of other types adds to them, too.
+        """
+        own = self.folders()
+        types = [other for other, _ in self._dependents(own) if other.name.startswith(_TYPES)]
+        for other, names in self._dependents([*own, *types]):
+            for path, specifier in self.files.ambient_modules(other):
+                if not specifier or split_specifier(specifier)[0] in names:
+                    yield other.root / path
+
+    def _dependents(self, folders: list[Folder]) -> Iterator[tuple[Folder, set[str]]]:
+        """Iterate over installed packages that depend on some, with the names of these."""
+        names = {folder.name for folder in folders} | {self._package.name}
+        for package in self._installed():
+            other = self.files.folder(package.files_root) if package.files_root else None
+            if other is not None and _depends_on(other, names):
+                yield other, names
 
     def with_dependencies(self) -> list[Folder]:
         """Return the folders of the package, its types and all that they may depend on.

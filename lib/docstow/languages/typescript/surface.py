@@ -18,7 +18,16 @@ from docstow.languages.typescript.inline import inline_members
 from docstow.languages.typescript.names import Entity, Namespace
 from docstow.languages.typescript.paths import PathResolver
 from docstow.languages.typescript.symbols import describe, describe_builtin, find_place
-from docstow.languages.typescript.undeclared import define_member, exports_undeclared, mention
+from docstow.languages.typescript.undeclared import (
+    SCRIPTS,
+    augment,
+    declare_below,
+    declare_member,
+    define_member,
+    define_member_in,
+    exports_undeclared,
+    mention,
+)
 
 #: Modules, and exports of the entry, whose names are suggested.
 _MAX_MODULES = 30
@@ -350,6 +359,10 @@ class NodeSurface:
         """Whether the project's own files may add a name to what packages declare."""
         return self.project.augmentations.mention(name)
 
+    def may_be_given(self, name: str) -> bool:
+        """Whether other installed packages may add a name to what this one declares."""
+        return augment(self.project.files.boundary, self._paths.augmenting(), name)
+
     def runs_with(self, name: str) -> bool:
         """Whether what runs may export a name, whatever the declarations tell."""
         folders = [] if self.folder is None else [self.folder.root]
@@ -360,10 +373,31 @@ class NodeSurface:
         folders = [each.root for each in self._paths.with_dependencies()]
         return not folders or self._search(mention, folders, name)
 
-    def defines(self, owner: str, name: str) -> bool:
-        """Whether a class of the package's JavaScript has a member."""
+    def may_declare(self, name: str) -> bool:
+        """Whether the package's declarations may have a member of that name, of any type."""
+        folders = [each.root for each in self._paths.folders()]
+        return self._search(declare_member, folders, name)
+
+    def defines(self, owner: str, name: str, declared: Path | None) -> bool:
+        """Whether a class of the package's JavaScript has a member.
+
+        Args:
+            owner: the class.
+            name: of the member.
+            declared: the file that declares the class: what runs of it may lie beside it.
+        """
+        if declared is not None:
+            stem = declared.name.partition(".d.")[0]
+            beside = [declared.with_name(f"{stem}{ending}") for ending in SCRIPTS]
+            if files := [each for each in beside if each.is_file()]:
+                return define_member_in(self.project.files.boundary, files, f"{owner}.{name}")
         folders = [] if self.folder is None else [self.folder.root]
         return self._search(define_member, folders, f"{owner}.{name}")
+
+    def defines_below(self, owner: str, name: str) -> bool:
+        """Whether a class or interface that extends another one is declared with a member."""
+        folders = [each.root for each in self._paths.folders()]
+        return self._search(declare_below, folders, f"{owner}.{name}")
 
     def _search(
         self,

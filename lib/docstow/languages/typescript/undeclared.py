@@ -1,4 +1,7 @@
-"""What a package's JavaScript has, and its declarations do not tell: what runs has it."""
+"""What values of a package may have, and the types of the names in code do not tell.
+
+What runs may have more than is declared, and a value may be of a class that extends its type.
+"""
 
 from __future__ import annotations
 
@@ -9,9 +12,10 @@ from pathlib import Path
 from docstow.core.errors import DocstowError
 from docstow.languages.shared.boundary import Boundary
 
-_SCRIPTS = (".js", ".cjs", ".mjs")
+SCRIPTS = (".js", ".cjs", ".mjs")
 #: What else may tell of a word, compiled code that cannot be searched among it.
-_OTHERS = (".jsx", ".ts", ".cts", ".mts", ".tsx", ".node", ".wasm")
+_OTHERS = (".jsx", ".ts", ".cts", ".mts", ".tsx", ".node")
+_DECLARATIONS = (".d.ts", ".d.cts", ".d.mts")
 _SKIPPED = frozenset({"node_modules", "test", "tests", "docs"})
 #: So many files are searched at once, and bytes of all of them.
 _MOST_FILES, _MOST_BYTES = 4_000, 32 * 1024 * 1024
@@ -22,6 +26,11 @@ _EXPORTED = (
 )
 #: A module that is an object of functions, and one of them at the beginning of a line.
 _OBJECT = re.compile(rb"\bmodule\.exports\s*=\s*\{")
+#: A module that is a function or class, and a member that is given to it.
+_WHOLE = re.compile(
+    rb"\bmodule(?:\.exports|\[['\"]exports['\"]\])\s*=\s*([\w$]+)\s*(?:;|$)", re.MULTILINE
+)
+_GIVEN = r"(?<![\w$.]){0}(?:\.{1}|\[['\"]{1}['\"]\])\s*=[^=]"
 _MEMBER = r"(?m)^[ \t]*(?:async\s+)?{0}\s*(?:[:,(]|$)"
 #: Where a class begins, or a function that makes objects: by custom it has a capital letter.
 _CLASS = re.compile(rb"\b(?:class|function)\s+([A-Z][\w$]*)")
@@ -30,6 +39,18 @@ _DEFINED = (
     r"(?m)^[ \t]*(?:(?:static|async|get|set)\s+)*{0}\s*\([^()]*\)\s*\{{"
     r"|^(?:\t| {{2}})(?:static\s+)?{0}\s*=[^=>].*;$"
     r"|(?:\bthis|\bprototype)\.{0}\s*=[^=]"
+)
+#: Where a declaration of a class begins, its name and what it extends, and a member of it.
+_DECLARED = re.compile(rb"\b(?:class|interface)\s+([\w$]+)([^{}();]*)\{")
+#: The type of what a module exports as a whole, of which no other value is.
+_STATIC = b"Static"
+_BASES = re.compile(rb"(?:extends|implements|,)\s+(?:[\w$]+\.)*([\w$]+)")
+_DECLARED_MEMBER = r"(?m:^|[{{;,])[ \t]*(?:[a-z]+[ \t]+)*['\"]?{0}['\"]?[?!]?\s*[:(<]"
+_DECLARED_NAME = r"\b(?:interface|class|type|const|let|var|function|enum|namespace)\s+{0}\b"
+#: What a file declares of another module, or of what is global.
+_AUGMENTATION = re.compile(
+    rb"^[ \t]*declare\s+(?:global|module\s*['\"][^'\"]+['\"])\s*\{(.*?)(?:^\}|\Z)",
+    re.MULTILINE | re.DOTALL,
 )
 #: A module that is an instance has what its class has.
 _INSTANCE = re.compile(rb"\bmodule\.exports\s*=\s*new\s")
@@ -47,10 +68,17 @@ def exports_undeclared(boundary: Boundary, folders: Iterable[Path], name: str) -
     """
     wanted, escaped = name.encode(), re.escape(name)
     pattern, member = (re.compile(e.format(escaped).encode()) for e in (_EXPORTED, _MEMBER))
-    for body in _bodies(boundary, folders, _SCRIPTS):
+    for body in _bodies(boundary, folders, SCRIPTS):
         is_told = body is not None and (
             wanted in body
-            and (pattern.search(body) or (_OBJECT.search(body) and member.search(body)))
+            and (
+                pattern.search(body)
+                or (_OBJECT.search(body) and member.search(body))
+                or any(
+                    re.search(_GIVEN.format(re.escape(whole.decode()), escaped).encode(), body)
+                    for whole in _WHOLE.findall(body)
+                )
+            )
         )
         if body is None or is_told or _INSTANCE.search(body):
             return True
@@ -67,9 +95,14 @@ def define_member(boundary: Boundary, folders: Iterable[Path], name: str) -> boo
         folders: the packages.
         name: of the class and the member, with a dot between them.
     """
+    return define_member_in(boundary, _files(boundary, folders, SCRIPTS), name)
+
+
+def define_member_in(boundary: Boundary, files: Iterable[Path], name: str) -> bool:
+    """Return whether a class that files of JavaScript have defines a member, as above."""
     owner, _, member = name.encode().partition(b".")
     defined = re.compile(_DEFINED.format(re.escape(member.decode())).encode())
-    for body in _bodies(boundary, folders, _SCRIPTS):
+    for body in _read(boundary, files):
         if body is None or owner not in body or member not in body:
             continue
         classes = [*_CLASS.finditer(body)]
@@ -78,6 +111,36 @@ def define_member(boundary: Boundary, folders: Iterable[Path], name: str) -> boo
             if each[1] == owner and defined.search(body, each.end(), end):
                 return True
     return False
+
+
+def declare_below(boundary: Boundary, folders: Iterable[Path], name: str) -> bool:
+    """Return whether declarations of packages have a class below another one, with a member.
+
+    What cannot be read is passed over.
+
+    Args:
+        boundary: what may be read.
+        folders: the packages.
+        name: of the class above and the member, with a dot between them.
+    """
+    owner, _, member = name.encode().partition(b".")
+    declared = re.compile(_DECLARED_MEMBER.format(re.escape(member.decode())).encode())
+    bases: dict[bytes, set[bytes]] = {}
+    having: set[bytes] = set()
+    for body in _bodies(boundary, folders, _DECLARATIONS):
+        if body is None:
+            continue
+        classes = [*_DECLARED.finditer(body)]
+        ends = [*(each.start() for each in classes), len(body)][1:]
+        for each, end in zip(classes, ends, strict=False):
+            bases.setdefault(each[1], set()).update(_BASES.findall(each[2]))
+            if not each[1].endswith(_STATIC) and declared.search(body, each.end(), end):
+                having.add(each[1])
+    above: set[bytes] = set()
+    while new := {base for each in having for base in bases.get(each, ())} - above:
+        above |= new
+        having = new
+    return owner in above
 
 
 def mention(boundary: Boundary, folders: Iterable[Path], name: str) -> bool:
@@ -91,18 +154,59 @@ def mention(boundary: Boundary, folders: Iterable[Path], name: str) -> bool:
         name: to look for.
     """
     word = re.compile(rb"(?<![\w$])%s(?![\w$])" % re.escape(name.encode()))
-    bodies = _bodies(boundary, folders, (*_SCRIPTS, *_OTHERS))
+    bodies = _bodies(boundary, folders, (*SCRIPTS, *_OTHERS))
     return any(each is None or word.search(each) is not None for each in bodies)
+
+
+def declare_member(boundary: Boundary, folders: Iterable[Path], name: str) -> bool:
+    """Return whether the declarations of packages have a member of that name, of any type.
+
+    So they may where not all of them can be read.
+
+    Args:
+        boundary: what may be read.
+        folders: the packages.
+        name: to look for.
+    """
+    declared = re.compile(_DECLARED_MEMBER.format(re.escape(name)).encode())
+    bodies = _bodies(boundary, folders, _DECLARATIONS)
+    return any(each is None or declared.search(each) is not None for each in bodies)
+
+
+def augment(boundary: Boundary, files: Iterable[Path], name: str) -> bool:
+    """Return whether files declare a name or a member of modules or of what is global.
+
+    So they may where they cannot be read.
+
+    Args:
+        boundary: what may be read.
+        files: declarations.
+        name: to look for.
+    """
+    escaped = re.escape(name)
+    declared = re.compile(f"{_DECLARED_MEMBER}|{_DECLARED_NAME}".format(escaped).encode())
+    return any(
+        body is None
+        or any(declared.search(body, *each.span(1)) for each in _AUGMENTATION.finditer(body))
+        for body in _read(boundary, files)
+    )
 
 
 def _bodies(
     boundary: Boundary, folders: Iterable[Path], endings: tuple[str, ...]
 ) -> Iterator[bytes | None]:
     """Yield the files of packages, and None where one cannot be read, or there are too many."""
-    left = _MOST_BYTES
+    return _read(boundary, _files(boundary, folders, endings))
+
+
+def _files(boundary: Boundary, folders: Iterable[Path], endings: tuple[str, ...]) -> Iterator[Path]:
     files = (file for folder in folders for file in boundary.walk(folder, _SKIPPED))
-    named = (each for each in files if each.name.endswith(endings))
-    for count, file in enumerate(named):
+    return (each for each in files if each.name.endswith(endings))
+
+
+def _read(boundary: Boundary, files: Iterable[Path]) -> Iterator[bytes | None]:
+    left = _MOST_BYTES
+    for count, file in enumerate(files):
         if count >= _MOST_FILES:
             yield None
             return

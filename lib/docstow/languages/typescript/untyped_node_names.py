@@ -9,6 +9,20 @@ from __future__ import annotations
 
 _ENCODINGS = ("ascii", "base64", "base64url", "hex", "latin1", "ucs2", "utf8")
 
+#: What its modules and classes have and nothing tells.
+UNDOCUMENTED_NAMES = frozenset(
+    {
+        *(f"{name}Slice" for name in _ENCODINGS),
+        *(f"{name}Write" for name in _ENCODINGS),
+        *("sendto", "FileReadStream", "FileWriteStream", "addRequest", "removeSocket"),
+        *("setTrailer", "globalPaths", "moduleLoadList", "reallyExit", "openStdin", "initgroups"),
+        *("ReadableState", "WritableState", "readableBuffer", "writableBuffer", "isDestroyed"),
+        *("isWritable", "lastChar", "lastNeed", "lastTotal", "setServername", "setSession"),
+        *("setOptions", "parseHost", "convertALPNProtocols", "createTask", "isValidSyntax"),
+    }
+)
+
+#: Those, and what its modules had, or go on having without showing it.
 UNTYPED_NAMES = frozenset(
     {
         # util
@@ -29,14 +43,18 @@ UNTYPED_NAMES = frozenset(
         *("getWindowSize", "resolveObject", "unescapeBuffer", "runInDebugContext"),
         *("createScript", "currentId", "triggerId", "usingDomains", "installGlobalHandlers"),
         *("setupMaster", "isMaster", "codes", "_extend", "Url"),
-        # what is not documented
-        *(f"{name}Slice" for name in _ENCODINGS),
-        *(f"{name}Write" for name in _ENCODINGS),
-        *("sendto", "FileReadStream", "FileWriteStream", "addRequest", "removeSocket"),
-        *("setTrailer", "globalPaths", "moduleLoadList", "reallyExit", "openStdin", "initgroups"),
-        *("ReadableState", "WritableState", "readableBuffer", "writableBuffer", "isDestroyed"),
-        *("isWritable", "lastChar", "lastNeed", "lastTotal", "setServername", "setSession"),
-        *("setOptions", "parseHost", "convertALPNProtocols", "createTask", "isValidSyntax"),
+        *(f"Z_{flush}" for flush in ("NO_FLUSH", "PARTIAL_FLUSH", "SYNC_FLUSH", "FULL_FLUSH")),
+        *(f"Z_{told}" for told in ("FINISH", "BLOCK", "OK", "STREAM_END", "NEED_DICT", "ERRNO")),
+        *(f"Z_{kind}_ERROR" for kind in ("STREAM", "DATA", "MEM", "BUF", "VERSION")),
+        *(f"Z_{level}" for level in ("NO_COMPRESSION", "BEST_SPEED", "BEST_COMPRESSION")),
+        *(f"Z_DEFAULT_{what}" for what in ("COMPRESSION", "STRATEGY")),
+        *(f"Z_{way}" for way in ("FILTERED", "HUFFMAN_ONLY", "RLE", "FIXED")),
+        *(
+            f"Z_{which}_{what}"
+            for which in ("MIN", "MAX", "DEFAULT")
+            for what in ("WINDOWBITS", "CHUNK", "MEMLEVEL", "LEVEL")
+        ),
+        *UNDOCUMENTED_NAMES,
     }
 )
 

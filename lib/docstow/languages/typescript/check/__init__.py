@@ -40,8 +40,8 @@ def tested_members(tree: Tree) -> tuple[frozenset[int], frozenset[int]]:
     """Return the members that are only tested for, by the ids of their nodes.
 
     Returns:
-        the operands of ``typeof`` and ``delete``; and the members, wherever they are, whose name
-        decides something in the file.
+        the operands of ``typeof`` and ``delete``, and the members, wherever they are, whose name
+        is asked for by ``in``; and those whose name decides something in the file.
     """
     words: set[int] = set()
     tested: set[str] = set()
@@ -53,8 +53,18 @@ def tested_members(tree: Tree) -> tuple[frozenset[int], frozenset[int]]:
             words.add(node.id)
         if how:
             tested.add(text_of(node.named_children[-1]))
-    named = {node.id for node in members if text_of(node.named_children[-1]) in tested}
-    return frozenset(words), frozenset(named)
+    asked = {
+        text_of(left)[1:-1]
+        for node in tree.nodes
+        if node.type == "binary_expression" and _operator(node) == "in"
+        if (left := child(node, "left")) is not None and left.type == "string"
+    }
+    named = {text: set[int]() for text in (*asked, *tested)}
+    for node in members:
+        if (text := text_of(node.named_children[-1])) in named:
+            named[text].add(node.id)
+    words.update(*(named[text] for text in asked))
+    return frozenset(words), frozenset().union(*named.values())
 
 
 def _tests(tree: Tree) -> dict[int, str]:

@@ -324,7 +324,8 @@ class Scope:
             elif each.type != "variable_declarator":
                 continue
             if value is not None:
-                found.setdefault(text_of(name), []).append(value)
+                for bound in bound_names(name):
+                    found.setdefault(text_of(bound), []).append(value)
         return found
 
     def is_handed(self, node: Node | None, *, is_added_to: bool = True) -> bool:

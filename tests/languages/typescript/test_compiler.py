@@ -96,6 +96,7 @@ def test_what_is_wrong_is_found_with_its_place(verify: Verify, code: str, expect
 
 
 EXPRESS = 'import express from "express";\nconst app = express();\n'
+SOURCE = 'const s = new EventSource("/");\n'
 AXIOS = 'import axios from "axios";\n'
 OWN = (
     "class Queue { constructor() { Object.defineProperty(this, 'queue', {}); } enqueueAll() {} }\n"
@@ -198,6 +199,17 @@ def test_errors_of_types_in_general_are_not_told(
         ('import { Z_NONE } from "node:zlib";\nimport { mapp } from "rxjs";', ["Z_NONE", "mapp"]),
         ('const { Z_NONE } = require("node:zlib");', []),
         (AXIOS + 'axios.get("/x", { timeoutt: 1 });', ["timeoutt"]),
+        (AXIOS + 'axios.get([""].find((e) => e), { timeoutt: 1 });', ["timeoutt"]),
+        (AXIOS + 'const r = await axios.get("/");\nif (r.statusCode === 200) r.data;',
+         ["statusCode"]),
+        (AXIOS + 'const r = await axios.get("/");\nif (typeof r.statusCode === "number") r.data;',
+         []),
+        (AXIOS + 'const r = await axios.get("/");\nif ("statusCode" in r) r.statusCode;', []),
+        (AXIOS + 'axios.get("/", { __proto__: null });', []),
+        ('import { interval } from "rxjs";\nconst s = interval(1);\nif (s.next) s.next();\ns.nex;',
+         ["nex"]),
+        (SOURCE + "s.onmessage = (event) => JSON.parse(event.body);\nconst body = 1;", ["body"]),
+        (SOURCE + "s.onmessage = (event) => event.target.body;", []),
         ('let axios = require("axios");\nif (!axios.get) axios = { more: 1 };\naxios.more;', []),
         ('const fs = require("fs");\nfs.notInTheTypes;', ["notInTheTypes"]),
         ('const util = require("util");\nutil.isArray([]); process.browser;', []),
@@ -494,6 +506,34 @@ def test_what_the_projects_own_files_declare_is_not_called_wrong(
         assert names(verify(code)) == ["AxiosResponse.statuz"]
     finally:
         own.unlink()
+
+
+def test_what_other_installed_packages_add_is_not_called_wrong(
+    verify: Verify, project: Path
+) -> None:
+    code = 'import axios from "axios";\nconst r = await axios.get("/");\nr.traced; r.retries;'
+    folder = project / "node_modules" / "axios-traced"
+    folder.mkdir()
+    manifest = {"name": "axios-traced", "version": "1.0.0", "types": "index.d.ts"}
+    (folder / "package.json").write_text(
+        json.dumps({**manifest, "peerDependencies": {"axios": "*"}})
+    )
+    (folder / "index.d.ts").write_text(
+        "export declare const retries: number;\n"
+        'declare module "axios" {\n  interface AxiosResponse {\n    traced: 1;\n  }\n}\n'
+    )
+    try:
+        assert names(verify(code)) == ["AxiosResponse.retries"]
+    finally:
+        shutil.rmtree(folder)
+
+
+def test_values_that_may_be_missing_hide_nothing(verify: Verify) -> None:
+    code = (
+        'import axios from "axios";\ndeclare const url: string | undefined;\n'
+        "axios.get(url, { timeoutt: 1 });\n"
+    )
+    assert names(verify(code)) == ["AxiosRequestConfig.timeoutt"]
 
 
 @pytest.mark.parametrize(

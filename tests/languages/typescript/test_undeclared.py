@@ -5,7 +5,14 @@ from pathlib import Path
 import pytest
 
 from docstow.languages.shared.boundary import Boundary
-from docstow.languages.typescript.undeclared import define_member, exports_undeclared, mention
+from docstow.languages.typescript.undeclared import (
+    augment,
+    declare_below,
+    declare_member,
+    define_member,
+    exports_undeclared,
+    mention,
+)
 
 
 @pytest.mark.parametrize(
@@ -18,6 +25,8 @@ from docstow.languages.typescript.undeclared import define_member, exports_undec
         ("export async function one() {}", True),
         ("export {\n  zero,\n  one,\n};", True),
         ("exports = module.exports = new Own();", True),
+        ("Own['one'] = 1;\nmodule['exports'] = Own;", True),
+        ("Other.one = 1;\nmodule.exports = Own;", False),
         ("function one() {}\nexport { a };\none();", False),
         ("exports.ones = 1; own.one = 2;", False),
     ],
@@ -71,3 +80,54 @@ def test_members_are_looked_for_in_the_class_that_has_them(
         "class Sink {\n  write() {\n  }\n}\n"
     )
     assert define_member(Boundary(tmp_path), [tmp_path], f"Pipe.{member}") is is_defined
+
+
+DECLARED = """
+export declare class Knot<T extends Rope = Rope> {
+  tie(): this;
+}
+export declare class Hitch<T extends Rope = Rope> extends Knot<T> {
+  readonly isHitch: true;
+}
+export declare class Clove extends ropes.Hitch {
+  static turns?: number;
+  slip(end: string): void;
+}
+interface KnotStatic extends Knot {
+  create(): Knot;
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "is_below"),
+    [("Knot.isHitch", True), ("Knot.slip", True), ("Hitch.turns", True), ("Knot.tie", False),
+     ("Clove.isHitch", False), ("Knot.create", False), ("Knot.end", False)],
+)  # fmt: skip
+def test_members_are_looked_for_in_classes_below(tmp_path: Path, name: str, is_below: bool) -> None:
+    (tmp_path / "index.d.ts").write_text(DECLARED)
+    assert declare_below(Boundary(tmp_path), [tmp_path], name) is is_below
+
+
+def test_members_of_any_type_are_looked_for(tmp_path: Path) -> None:
+    (tmp_path / "index.d.ts").write_text(DECLARED)
+    asked = ("slip", "turns", "create", "end", "Knot", "hitch")
+    found = [declare_member(Boundary(tmp_path), [tmp_path], each) for each in asked]
+    assert found == [True, True, True, False, False, False]
+
+
+@pytest.mark.parametrize(
+    ("name", "is_added"),
+    [("session", True), ("Request", True), ("Kept", True), ("local", False), ("stored", False)],
+)
+def test_what_is_added_to_modules_and_to_all_code(
+    tmp_path: Path, name: str, is_added: bool
+) -> None:
+    file = tmp_path / "index.d.ts"
+    file.write_text(
+        "declare module 'express' {\n  interface Request { session: Store; }\n}\n"
+        "export interface Options {\n  local: boolean;\n}\n"
+        "declare global {\n  namespace Express {\n    class Kept {}\n  }\n}\n"
+        "export declare const stored: number;\n"
+    )
+    assert augment(Boundary(tmp_path), [file], name) is is_added

@@ -149,12 +149,13 @@ _NODE_MODULE = re.compile(r"typeof (?:import\(|(?!globalThis)[a-z]\w*$)")
 #: The first version whose types tell all that later ones have in the modules of before.
 _LEAST_NODE = 22
 _PROCESS = "Process"
-#: Packages to whose requests, contexts and sockets others add functions, and Node itself.
+#: Packages to whose requests, contexts and sockets others add functions, which may give others in
+#: their place, and Node itself.
 _WITH_MIDDLEWARE = frozenset(
     {
         *("@types/node", "express", "@types/express", "@types/express-serve-static-core"),
         *("koa", "@types/koa", "fastify", "restify", "@types/restify", "@types/connect", "polka"),
-        *("socket.io", "@hapi/hapi", "@types/passport", "@types/express-session"),
+        *("socket.io", "@hapi/hapi", "@types/passport", "@types/express-session", "axios"),
     }
 )
 #: The least length of what is taken for the beginning of a member's name.
@@ -201,11 +202,10 @@ _OF_TEXTS = frozenset(
     }
 )
 _OF_NUMBERS = frozenset({"toExponential", "toFixed", "toPrecision", "toLocaleString", "valueOf"})
-#: What other files of a program may add to, or get: its own imports and exports.
-_SHARES = re.compile(
-    rb"(?:from|require\(|import\(|import)\s*['\"]\.{1,2}/|^\s*export\b|\bexports\s*[.=\[]",
-    re.MULTILINE,
-)
+#: What other files of a program give, which may add to anything.
+_GETS = re.compile(rb"(?:from|require\(|import\(|import)\s*['\"]\.{1,2}/")
+#: What gives something to other files.
+_GIVES = re.compile(rb"^\s*export\b|\bexports\s*[.=\[]", re.MULTILINE)
 
 
 def judge(
@@ -409,6 +409,12 @@ class _Judge:
 
     def _given(self, said: Diagnostic, node: Node | None) -> Iterator[Finding]:
         """Yield the finding of what a function is given."""
+        if _has_forms(said) and (given := _object_around(node, self._tree)) is not None:
+            # What the compiler tells is of one form alone.
+            keys = [*self._keys_of_overloads(said, given)]
+            if keys:
+                yield from keys
+                return
         if said.code in _ASSIGNMENTS and (match := _NO_KEY.search(said.message)):
             yield self._key(said, match[1], match[2])
         elif _has_forms(said) and (given := _object_at(node, self._tree)) is not None:
@@ -469,7 +475,8 @@ class _Judge:
         is_open = is_open or (
             self._is_unresolved(node, said.code, is_one_class=is_one_class)
             and self._may_be_given(member, home)
-            and not (self._is_alone and home.package and not self._may_declare(home, member))
+            and not (home.package and self._is_shown(home) and not self._may_declare(home, member))
+            and not (not self._typed and self._is_certain_global(node, owner, member))
         )
         if said.code != _MISSPELLED:
             is_open = is_open or self._may_be_another(node, owner)
@@ -519,7 +526,7 @@ class _Judge:
             or self._is_defined(node, home.package, owner, member)
             or self._is_of_lower(home.package, owner, member)
             # A type may be a wider one than that of the value, where much is not told.
-            or (not self._is_alone and _is_wide(owner) and self._may_declare(home, member))
+            or (not self._is_whole and _is_wide(owner) and self._may_declare(home, member))
         )
 
     def _is_loose(
@@ -531,27 +538,38 @@ class _Judge:
         """
         is_called = node is not None and called_at(node, self._tree) is not None
         is_added_to = not is_called or home.package in _WITH_MIDDLEWARE
+        is_certain = not home.package and self._is_certain_global(node, owner, member)
         # One of several types lacks it, whose name does not tell that they are several.
         several = _is_union(" | ".join(each for _, each in _PROPERTY.findall(said.message)))
         return (
             home.is_own
-            or (not home.package and not self._is_certain_global(node, owner, member))
+            or (not home.package and not is_certain)
             or owner in _PRIMITIVES
             or (several and not _is_union(owner) and self._may_be_given(member, home))
             or (home.package == _NODE and _may_node_have(owner, member, home))
             or (
-                self._is_handed(node, is_added_to=is_added_to)
+                not is_certain
+                and self._is_handed(node, is_added_to=is_added_to)
                 and not self._is_part(said, member)
-                and not (self._is_alone and is_called and home.package)
+                and not (is_called and home.package and self._is_shown(home))
                 and self._may_be_given(member, home)
             )
         )
 
     @cached_property
     def _is_alone(self) -> bool:
+        """Whether the code takes nothing from other files, so that it shows what it adds to."""
+        is_given = _GETS.search(self._tree.root.text or b"") is not None
+        return not is_given and not self._unresolved.is_any
+
+    @cached_property
+    def _is_whole(self) -> bool:
         """Whether the code is a whole program, so that it shows what adds methods to anything."""
-        is_shared = _SHARES.search(self._tree.root.text or b"") is not None
-        return not is_shared and not self._unresolved.is_any
+        return self._is_alone and _GIVES.search(self._tree.root.text or b"") is None
+
+    def _is_shown(self, home: _Home) -> bool:
+        """Whether the code shows what is added to a package's values."""
+        return self._is_whole if home.package in _WITH_MIDDLEWARE else self._is_alone
 
     def _may_be_given(self, member: str, home: _Home) -> bool:
         """Whether a value of a package may be given a member, or be another one that has it.
@@ -559,13 +577,13 @@ class _Judge:
         Of a program of JavaScript that is whole it cannot where nothing that takes part has the
         word, but where the program reads it.
         """
-        if self._typed or not home.package or home.package == _NODE or not self._is_alone:
+        if self._typed or not home.package or home.package == _NODE or not self._is_shown(home):
             return True
         return not self._is_only(member, "read") or self._is_mentioned(member, home)
 
     def _is_set_in_vain(self, member: str, home: _Home) -> bool:
         """Whether a program that is whole gives a package's value a member that nothing reads."""
-        if not self._is_alone or not home.package or home.package == _NODE:
+        if not self._is_whole or not home.package or home.package == _NODE:
             return False
         return self._is_only(member, "set") and not self._is_mentioned(member, home)
 
@@ -635,7 +653,7 @@ class _Judge:
         home = self._home_of_called(last_word(call) if call is not None else None)
         is_open = self._unresolved.has_type(called) or home.is_open
         # JavaScript takes any number; that of a part of a program may have its reasons.
-        is_open = is_open or (not self._typed and not self._is_alone)
+        is_open = is_open or (not self._typed and not self._is_whole)
         if is_open or (not home.package and self._unresolved.is_any):
             return self._finding(said, called, "not_checked", "()")
         inside, forms = child(call, "arguments"), []
@@ -788,14 +806,14 @@ class _Judge:
         It does not where values are of lower classes, which are given members as they run.
         """
         name, word = _CLASS.match(owner), self._owner_word(node)
-        if name is None or word is None or member in self._scope.patched or not self._is_alone:
+        if name is None or word is None or member in self._scope.patched or not self._is_whole:
             return False
         if name[1] in _OPEN_GLOBALS or name[1].endswith("Error"):
             return False
         if name[1].endswith("Element") and not self._is_only(member, "read"):
             return False
         places = self._server.declared(word.start_point.row, word.start_point.column)
-        return bool(places) and all(path.name.startswith("lib.") for path, _ in places)
+        return bool(places) and places[0][0].name.startswith("lib.")
 
     def _is_of_lower(self, module: str, owner: str, member: str) -> bool:
         """Return whether a class that extends another one has a member: JavaScript has no casts."""
@@ -879,7 +897,7 @@ class _Judge:
         if outer is None:
             return False
         by_word, by_any = self._tested
-        is_told = self._told or (home.package not in {"", _NODE} and not is_imported)
+        is_told = self._typed or (home.package not in {"", _NODE} and not is_imported)
         return outer.id in (by_word if is_told else by_any)
 
     def _is_compared(self, node: Node | None) -> bool:
@@ -1124,6 +1142,13 @@ def _object_at(node: Node | None, tree: Tree) -> Node | None:
     if node is not None and node.type == "property_identifier":
         node = child(tree.parent(node), "value")
     return node if node is not None and node.type == "object" else None
+
+
+def _object_around(node: Node | None, tree: Tree) -> Node | None:
+    """Return the object that is written with a key at a place."""
+    pair = tree.parent(node) if node is not None and node.type == "property_identifier" else None
+    outer = tree.parent(pair) if pair is not None else None
+    return outer if outer is not None and outer.type == "object" else None
 
 
 def _absent_export(said: Diagnostic) -> re.Match[str] | None:

@@ -157,6 +157,14 @@ _READ = frozenset(
 _AMBIENTS: OrderedDict[tuple[str, int], tuple[tuple[str, str], ...]] = OrderedDict()
 
 
+def folder_stamp(root: Path) -> int:
+    """Return when a package was put into its folder, in nanoseconds; 0 where nothing tells."""
+    try:
+        return (root / "package.json").stat().st_mtime_ns
+    except OSError:
+        return 0
+
+
 class PackageFiles:
     """The packages below one boundary, as their own files see each other.
 
@@ -327,11 +335,7 @@ class PackageFiles:
 
         The specifier of ``declare global`` is empty.
         """
-        try:
-            stamp = (folder.root / "package.json").stat().st_mtime_ns
-        except OSError:
-            stamp = 0
-        key = (str(folder.root), stamp)
+        key = (str(folder.root), folder_stamp(folder.root))
         if key not in _AMBIENTS:
             _AMBIENTS[key] = tuple(self._find_ambient_modules(folder))
             if len(_AMBIENTS) > _MAX_PACKAGES:

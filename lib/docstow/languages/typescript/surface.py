@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -13,7 +14,12 @@ from docstow.languages.shared.project import Package
 from docstow.languages.shared.surface import Everything, Home, Openness, Symbol
 from docstow.languages.typescript import package_json
 from docstow.languages.typescript.augmentations import Augmentations
-from docstow.languages.typescript.files import Folder, PackageFiles, split_specifier
+from docstow.languages.typescript.files import (
+    Folder,
+    PackageFiles,
+    folder_stamp,
+    split_specifier,
+)
 from docstow.languages.typescript.inline import inline_members
 from docstow.languages.typescript.names import Entity, Namespace
 from docstow.languages.typescript.paths import PathResolver
@@ -79,6 +85,11 @@ class NodeProject:
         return surface.folder if surface is not None else None
 
 
+#: What was searched for in packages, by what looks, in which of them as they are, for what name.
+_SEARCHED: OrderedDict[tuple[str, tuple[tuple[str, int], ...], str], bool] = OrderedDict()
+_MOST_SEARCHED = 2048
+
+
 @dataclass(frozen=True, slots=True)
 class Definition:
     """A public name, and where its definition is.
@@ -121,7 +132,6 @@ class NodeSurface:
         self._builtin = builtin
         self._paths = PathResolver(package, builtin, project.files, project.find, project.installed)
         self._modules: tuple[str, ...] | None = None
-        self._searched: dict[tuple[object, str], bool] = {}
         self.folder = self._paths.folder
 
     def modules(self) -> tuple[str, ...]:
@@ -406,12 +416,16 @@ class NodeSurface:
         name: str,
     ) -> bool:
         """Return what a search finds, which is kept but for the project's own packages."""
-        boundary, key = self.project.files.boundary, (search, name)
+        boundary = self.project.files.boundary
         if any("node_modules" not in each.parts for each in folders):
             return search(boundary, folders, name)
-        if key not in self._searched:
-            self._searched[key] = search(boundary, folders, name)
-        return self._searched[key]
+        places = tuple((str(each), folder_stamp(each)) for each in folders)
+        key = (search.__name__, places, name)
+        if key not in _SEARCHED:
+            _SEARCHED[key] = search(boundary, folders, name)
+            if len(_SEARCHED) > _MOST_SEARCHED:
+                _SEARCHED.popitem(last=False)
+        return _SEARCHED[key]
 
 
 class _LazySymbols(Mapping[str, Symbol]):

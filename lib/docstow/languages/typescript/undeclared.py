@@ -45,7 +45,10 @@ _DECLARED = re.compile(rb"\b(?:class|interface)\s+([\w$]+)([^{}();]*)\{")
 #: The type of what a module exports as a whole, of which no other value is.
 _STATIC = b"Static"
 _BASES = re.compile(rb"(?:extends|implements|,)\s+(?:[\w$]+\.)*([\w$]+)")
-_DECLARED_MEMBER = r"(?m:^|[{{;,])[ \t]*(?:[a-z]+[ \t]+)*['\"]?{0}['\"]?[?!]?\s*[:(<]"
+_DECLARED_MEMBER = (
+    r"(?m:^|[{{;,])[ \t]*(?:(?:readonly|static|abstract|protected|public|get|set)[ \t]+)*"
+    r"['\"]?{0}['\"]?[?!]?\s*[:(<]"
+)
 _DECLARED_NAME = r"\b(?:interface|class|type|const|let|var|function|enum|namespace)\s+{0}\b"
 #: What a file declares of another module, or of what is global.
 _AUGMENTATION = re.compile(

@@ -158,13 +158,13 @@ class AccessMiddleware:
                 answered = MutableHeaders(scope=message)
                 _mark(answered, request_id, shared_with)
                 self._complete_challenge(answered, status, scope, headers)
+                if status in _REFUSED:
+                    logs.audit_refusal(f"{scope['method']} {scope['path']}", str(status))
             await send(message)
 
         try:
             with auth.calling(caller), logs.in_request(request_id):
                 await (answer or self.app)(scope, receive, send_marked)
-                if status in _REFUSED:
-                    logs.audit_refusal(f"{scope['method']} {scope['path']}", str(status))
         except ClientDisconnect:
             log.info("request %s: the client left", request_id)
         except Exception:

@@ -441,6 +441,15 @@ def test_a_type_of_a_package_whose_base_is_not_installed_may_have_any_member() -
         ('one.shade = 3;\nconsole.log(one["shade"]);', []),
         ("one.onlyWritten = 3;", []),
         ("one.shade = 3;\nmodule.exports = one;", []),
+        (
+            'const draw = () => { read("b").shade = 3; };\nmodule.exports = draw;',
+            ["PictureWithAbout.shade"],
+        ),
+        (
+            "const draw = () => { const two = read('b'); two.shade = 3; };\nmodule.exports = draw;",
+            ["PictureWithAbout.shade"],
+        ),
+        ("one.about = { gama: 1 };", ["About.gama"]),
         ("one.shade = 3;\nrequire('./own')(one);", []),
         # A type without members is for others to fill.
         ("one.guest.name;\none.gest;", ["PictureWithAbout.gest"]),
@@ -454,7 +463,7 @@ def test_what_is_given_to_a_packages_values_in_vain(
     (folder / "package.json").write_text('{"name": "drawn", "version": "1.0.0"}')
     (folder / "index.js").write_text("exports.read = (at) => ({ at, onlyWritten: 1 });\n")
     (folder / "index.d.ts").write_text(
-        "export interface Picture { bitblt(from: Picture): void; width: number }\n"
+        "export interface Picture { bitblt(from: Picture): void; width: number; about: About }\n"
         "export interface Guest {}\nexport interface About { gamma: number; guest: Guest }\n"
         "export type PictureWithAbout = Picture & About;\n"
         "export declare function read(place: string): PictureWithAbout;\n"

@@ -11,6 +11,7 @@ from docstow.languages.typescript.undeclared import (
     declare_member,
     define_member,
     exports_undeclared,
+    give,
     mention,
 )
 
@@ -63,6 +64,23 @@ def test_a_word_is_looked_for_in_code_and_declarations(tmp_path: Path) -> None:
     assert not mention(boundary, folders[:1], "weight")
     (tmp_path / "one" / "hoist.node").write_bytes(b"\0\1\2" * 100)
     assert mention(boundary, folders, "length")
+
+
+@pytest.mark.parametrize(
+    ("script", "is_given"),
+    [
+        ("request.user = 1;", True),
+        ("Object.assign(request, { user });", True),
+        ("Object.defineProperty(request, 'user', {});", True),
+        ("class Own {\n  user() {}\n}", True),
+        ("log(request.user, request.user === 1);", False),
+        ("request.users = 1;", False),
+    ],
+)
+def test_what_code_may_give_to_values(tmp_path: Path, script: str, is_given: bool) -> None:
+    (tmp_path / "index.js").write_text(script)
+    (tmp_path / "index.d.ts").write_text("export interface Other {\n  user: string;\n}\n")
+    assert give(Boundary(tmp_path), [tmp_path], "user") is is_given
 
 
 @pytest.mark.parametrize(

@@ -508,7 +508,7 @@ class _Judge:
         is_whole = owner.startswith(_WHOLE_MODULE) or self._is_import(receiver)
         return (
             (not _is_slip(said, member, home) and self._is_loose(said, node, member, owner, home))
-            or (member in self._scope.patched and not self._is_set_in_vain(member, home))
+            or (member in self._scope.patched and not self._is_set_in_vain(receiver, member, home))
             or member.startswith("_")
             or (home.package == _NODE and (member in _untyped(owner) or owner.startswith("{")))
             or (owner.startswith("CSS") and _OF_BROWSER.match(member) is not None)
@@ -552,7 +552,7 @@ class _Judge:
                 and self._is_handed(node, is_added_to=is_added_to)
                 and not self._is_part(said, member)
                 and not (is_called and home.package and self._is_shown(home))
-                and self._may_be_given(member, home)
+                and self._may_be_given(member, home, is_certain=True)
             )
         )
 
@@ -571,29 +571,43 @@ class _Judge:
         """Whether the code shows what is added to a package's values."""
         return self._is_whole if home.package in _WITH_MIDDLEWARE else self._is_alone
 
-    def _may_be_given(self, member: str, home: _Home) -> bool:
+    def _may_be_given(self, member: str, home: _Home, *, is_certain: bool = False) -> bool:
         """Whether a value of a package may be given a member, or be another one that has it.
 
-        Of a program of JavaScript that is whole it cannot where nothing that takes part has the
-        word, but where the program reads it.
+        Of code of JavaScript that shows what it adds it cannot where nothing that takes part has
+        the word, but where the code reads it.
+
+        Args:
+            member: the name.
+            home: of the value.
+            is_certain: it is no other value.
         """
         if self._typed or not home.package or home.package == _NODE or not self._is_shown(home):
             return True
-        return not self._is_only(member, "read") or self._is_mentioned(member, home)
+        how = "may_give" if is_certain else "may_mention"
+        return not self._is_only(member, "read") or self._is_mentioned(member, home, how)
 
-    def _is_set_in_vain(self, member: str, home: _Home) -> bool:
-        """Whether a program that is whole gives a package's value a member that nothing reads."""
-        if not self._is_whole or not home.package or home.package == _NODE:
+    def _is_set_in_vain(self, receiver: Node | None, member: str, home: _Home) -> bool:
+        """Whether code gives a package's value a member that nothing reads, nor another file can.
+
+        No other file has what a call gives, or what a function has as its own.
+        """
+        if not self._is_alone or not home.package or home.package == _NODE:
+            return False
+        is_local = receiver is not None and (
+            receiver.type == "call_expression" or self._scope.is_local(receiver)
+        )
+        if not self._is_whole and (not is_local or home.package in _WITH_MIDDLEWARE):
             return False
         return self._is_only(member, "set") and not self._is_mentioned(member, home)
 
-    def _is_mentioned(self, member: str, home: _Home) -> bool:
-        """Whether a package that takes part may have a word."""
+    def _is_mentioned(self, member: str, home: _Home, how: str = "may_mention") -> bool:
+        """Whether a package that takes part may have a word, or give it to values."""
         specifiers = {name.specifier for name, _ in self._scope.places}
         named = {each for each in specifiers if not self._resolver.is_standard(each)}
         for each in (home.package, *sorted(named)):
             found = self._resolver.package_for(each)
-            mentions = getattr(found.surface, "may_mention", None) if found is not None else None
+            mentions = getattr(found.surface, how, None) if found is not None else None
             if mentions is None or mentions(member):
                 return True
         return False
@@ -626,6 +640,7 @@ class _Judge:
     def _key(self, said: Diagnostic, key: str, owner: str) -> Finding:
         node = self._by_place.get((said.line, said.start))
         home = self._home(function_around(node, self._tree))
+        home = home if home.package else self._home_of_target(node)
         is_open = home.is_open or key == _PROTO or self._unresolved.has_type(owner)
         is_open = is_open or self._may_be_added(key, home.package)
         is_open = is_open or (home.is_own and self._unresolved.is_any)
@@ -639,6 +654,14 @@ class _Judge:
         spare = {each: offer for each, offer in names.items() if each not in written}
         near = self._near(said, key, spare, _short(owner), node)
         return self._finding(said, f"{_short(owner)}.{key}", "unknown", "", near, home)
+
+    def _home_of_target(self, node: Node | None) -> _Home:
+        """Return who declares what has the member that the object around a key is given to."""
+        for each in self._tree.above(node) if node is not None else ():
+            left = child(each, "left") if each.type == "assignment_expression" else None
+            if left is not None and left.type == "member_expression":
+                return self._home(child(left, "property"))
+        return _Home()
 
     def _is_taken_by_comment(self, owner: str) -> bool:
         """Whether a type is one that comments take from a package, not of the code's own."""

@@ -32,6 +32,7 @@ from docstow.languages.typescript.undeclared import (
     define_member,
     define_member_in,
     exports_undeclared,
+    give,
     mention,
 )
 
@@ -382,6 +383,11 @@ class NodeSurface:
         """Whether the package, or what it depends on, may have a word anywhere in its code."""
         folders = [each.root for each in self._paths.with_dependencies()]
         return not folders or self._search(mention, folders, name)
+
+    def may_give(self, name: str) -> bool:
+        """Whether the package, or what it depends on, may give a member of that name to values."""
+        folders = [each.root for each in self._paths.with_dependencies()]
+        return not folders or self._search(give, folders, name)
 
     def may_declare(self, name: str) -> bool:
         """Whether the package's declarations may have a member of that name, of any type."""

@@ -49,6 +49,8 @@ _DECLARED_MEMBER = (
     r"(?m:^|[{{;,])[ \t]*(?:(?:readonly|static|abstract|protected|public|get|set)[ \t]+)*"
     r"['\"]?{0}['\"]?[?!]?\s*[:(<]"
 )
+#: A word that is no member which is read.
+_WRITTEN = r"(?<![\w$.]){0}(?![\w$])|(?<![\w$]){0}\s*=[^=]"
 _DECLARED_NAME = r"\b(?:interface|class|type|const|let|var|function|enum|namespace)\s+{0}\b"
 #: What a file declares of another module, or of what is global.
 _AUGMENTATION = re.compile(
@@ -159,6 +161,23 @@ def mention(boundary: Boundary, folders: Iterable[Path], name: str) -> bool:
     word = re.compile(rb"(?<![\w$])%s(?![\w$])" % re.escape(name.encode()))
     bodies = _bodies(boundary, folders, (*SCRIPTS, *_OTHERS))
     return any(each is None or word.search(each) is not None for each in bodies)
+
+
+def give(boundary: Boundary, folders: Iterable[Path], name: str) -> bool:
+    """Return whether the code of packages has a word, but where it reads a member of that name.
+
+    So may give it to values: by an assignment, an object, a class or a text. So they may where not
+    all of them can be read. What declarations tell of other values is not given to one.
+
+    Args:
+        boundary: what may be read.
+        folders: the packages.
+        name: to look for.
+    """
+    given = re.compile(_WRITTEN.format(re.escape(name)).encode())
+    files = _files(boundary, folders, (*SCRIPTS, *_OTHERS))
+    bodies = _read(boundary, (each for each in files if not each.name.endswith(_DECLARATIONS)))
+    return any(each is None or given.search(each) is not None for each in bodies)
 
 
 def declare_member(boundary: Boundary, folders: Iterable[Path], name: str) -> bool:

@@ -346,6 +346,16 @@ class Scope:
             node = binding.value
         return False
 
+    def is_local(self, node: Node | None) -> bool:
+        """Whether an expression begins with a name that a function or a block has for itself."""
+        root = _root(node)
+        block = self._blocks.get(root.id, self._top) if root is not None else self._top
+        while root is not None and block.outer is not None:
+            if text_of(root) in block.bound:
+                return True
+            block = block.outer
+        return False
+
     @cached_property
     def _documented(self) -> frozenset[str]:
         """The parameters whose types comments tell."""

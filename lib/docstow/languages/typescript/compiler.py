@@ -192,16 +192,16 @@ _PROTO = "__proto__"
 #: What every function has, as what a package exports as a whole may be one.
 _OF_FUNCTIONS = frozenset({"call", "apply", "bind", "prototype", "name", "length", "toString"})
 #: What texts and numbers have.
-_OF_TEXTS = frozenset(
+_OF_PRIMITIVES = frozenset(
     {
         *("at", "charAt", "charCodeAt", "codePointAt", "concat", "endsWith", "includes", "indexOf"),
         *("lastIndexOf", "localeCompare", "match", "matchAll", "normalize", "padEnd", "padStart"),
         *("repeat", "replace", "replaceAll", "search", "slice", "split", "startsWith", "substr"),
         *("substring", "toLocaleLowerCase", "toLocaleUpperCase", "toLowerCase", "toUpperCase"),
         *("trim", "trimEnd", "trimLeft", "trimRight", "trimStart", "valueOf", "length"),
+        *("toExponential", "toFixed", "toPrecision", "toLocaleString"),
     }
 )
-_OF_NUMBERS = frozenset({"toExponential", "toFixed", "toPrecision", "toLocaleString", "valueOf"})
 #: What other files of a program give, which may add to anything.
 _GETS = re.compile(rb"(?:from|require\(|import\(|import)\s*['\"]\.{1,2}/")
 #: What gives something to other files.
@@ -259,7 +259,7 @@ def judge(
 
 
 def _is_of_null(said: Diagnostic) -> bool:
-    """Return whether it is said of a value that may be missing.
+    """Return whether it is said of a value that may be missing, or be anything.
 
     It hides what else is wrong of a call, and of a function with several forms it makes the
     compiler take another one.
@@ -526,7 +526,11 @@ class _Judge:
             or self._is_defined(node, home.package, owner, member)
             or self._is_of_lower(home.package, owner, member)
             # A type may be a wider one than that of the value, where much is not told.
-            or (not self._is_whole and _is_wide(owner) and self._may_declare(home, member))
+            or (
+                not self._is_whole
+                and _WIDE.search(owner) is not None
+                and self._may_declare(home, member)
+            )
         )
 
     def _is_loose(
@@ -606,11 +610,15 @@ class _Judge:
         specifiers = {name.specifier for name, _ in self._scope.places}
         named = {each for each in specifiers if not self._resolver.is_standard(each)}
         for each in (home.package, *sorted(named)):
-            found = self._resolver.package_for(each)
-            mentions = getattr(found.surface, how, None) if found is not None else None
-            if mentions is None or mentions(member):
+            if self._asked(each, how, member) is not False:
                 return True
         return False
+
+    def _asked(self, module: str, question: str, *about: object) -> bool | None:
+        """Return what a package that is installed says of itself; None where none can be asked."""
+        found = self._resolver.package_for(module) if module else None
+        ask = getattr(found.surface, question, None) if found is not None else None
+        return bool(ask(*about)) if ask is not None else None
 
     def _is_only(self, member: str, use: Literal["read", "set"]) -> bool:
         """Whether code has a word as a member alone that it reads, or that it gives a value."""
@@ -760,7 +768,7 @@ class _Judge:
     def _is_nowhere(self, node: Node | None, member: str) -> bool:
         """Whether no file that declares one of several types has a word, nor texts have it."""
         word = self._owner_word(node)
-        if word is None or member in (_OF_TEXTS | _OF_NUMBERS):
+        if word is None or member in _OF_PRIMITIVES:
             return False
         places = self._server.declared(word.start_point.row, word.start_point.column)
         mention = re.compile(rf"\b{re.escape(member)}\b")
@@ -773,9 +781,7 @@ class _Judge:
 
     def _may_declare(self, home: _Home, name: str) -> bool:
         """Whether a package may declare a member of that name, of whatever type."""
-        found = self._resolver.package_for(home.package)
-        may = getattr(found.surface, "may_declare", None) if found is not None else None
-        return may is None or bool(may(name))
+        return self._asked(home.package, "may_declare", name) is not False
 
     def _is_part(self, said: Diagnostic, member: str) -> bool:
         """Whether a name is the beginning of a member's: ``status`` of ``statusCode``."""
@@ -809,19 +815,16 @@ class _Judge:
 
     def _runs(self, module: str, name: str) -> bool:
         """Return whether what runs of a package may export what its declarations do not tell."""
-        found = self._resolver.package_for(module) if module else None
-        runs = getattr(found.surface, "runs_with", None) if found is not None else None
-        return runs is not None and bool(runs(name))
+        return self._asked(module, "runs_with", name) is True
 
     def _is_defined(self, node: Node | None, module: str, owner: str, member: str) -> bool:
         """Return whether what runs of a package has a class with a member."""
-        found = self._resolver.package_for(module) if module not in {"", _NODE} else None
-        defines = getattr(found.surface, "defines", None) if found is not None else None
         name, word = _CLASS.match(owner), self._owner_word(node)
-        if defines is None or name is None or word is None:
+        if module in {"", _NODE} or name is None or word is None:
             return False
         places = self._server.declared(word.start_point.row, word.start_point.column)
-        return bool(defines(name[1], member, places[0][0] if places else None))
+        declared = places[0][0] if places else None
+        return self._asked(module, "defines", name[1], member, declared) is True
 
     def _is_certain_global(self, node: Node | None, owner: str, member: str) -> bool:
         """Whether the language's or the browser's own type tells all of a whole program's value.
@@ -840,10 +843,8 @@ class _Judge:
 
     def _is_of_lower(self, module: str, owner: str, member: str) -> bool:
         """Return whether a class that extends another one has a member: JavaScript has no casts."""
-        found = self._resolver.package_for(module) if module else None
-        defines = getattr(found.surface, "defines_below", None) if found is not None else None
         name = _CLASS.match(owner)
-        return defines is not None and name is not None and bool(defines(name[1], member))
+        return name is not None and self._asked(module, "defines_below", name[1], member) is True
 
     def _is_handed(self, node: Node | None, *, is_added_to: bool = True) -> bool:
         """Whether it is a member of what a function gets, to which others may have given more.
@@ -940,9 +941,7 @@ class _Judge:
         """
         if name in self._declared or any(each.mention(name) for each in self._added):
             return True
-        found = self._resolver.package_for(module) if module not in {"", _NODE} else None
-        may = getattr(found.surface, "may_be_given", None) if found is not None else None
-        return may is not None and bool(may(name))
+        return module != _NODE and self._asked(module, "may_be_given", name) is True
 
     def _near(
         self,
@@ -1191,11 +1190,6 @@ def _may_node_have(owner: str, member: str, home: _Home) -> bool:
     major = home.version.partition(".")[0]
     is_of_today = major.isdecimal() and int(major) >= _LEAST_NODE
     return _NODE_MODULE.match(owner) is None or not is_of_today or member in UNTYPED_NAMES
-
-
-def _is_wide(owner: str) -> bool:
-    """Return whether a type has parameters of which little is told."""
-    return _WIDE.search(owner) is not None
 
 
 def _untyped(owner: str) -> frozenset[str]:

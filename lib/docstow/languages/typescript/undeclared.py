@@ -159,8 +159,7 @@ def mention(boundary: Boundary, folders: Iterable[Path], name: str) -> bool:
         name: to look for.
     """
     word = re.compile(rb"(?<![\w$])%s(?![\w$])" % re.escape(name.encode()))
-    bodies = _bodies(boundary, folders, (*SCRIPTS, *_OTHERS))
-    return any(each is None or word.search(each) is not None for each in bodies)
+    return _may_match(word, _bodies(boundary, folders, (*SCRIPTS, *_OTHERS)))
 
 
 def give(boundary: Boundary, folders: Iterable[Path], name: str) -> bool:
@@ -176,8 +175,8 @@ def give(boundary: Boundary, folders: Iterable[Path], name: str) -> bool:
     """
     given = re.compile(_WRITTEN.format(re.escape(name)).encode())
     files = _files(boundary, folders, (*SCRIPTS, *_OTHERS))
-    bodies = _read(boundary, (each for each in files if not each.name.endswith(_DECLARATIONS)))
-    return any(each is None or given.search(each) is not None for each in bodies)
+    code = (each for each in files if not each.name.endswith(_DECLARATIONS))
+    return _may_match(given, _read(boundary, code))
 
 
 def declare_member(boundary: Boundary, folders: Iterable[Path], name: str) -> bool:
@@ -191,8 +190,7 @@ def declare_member(boundary: Boundary, folders: Iterable[Path], name: str) -> bo
         name: to look for.
     """
     declared = re.compile(_DECLARED_MEMBER.format(re.escape(name)).encode())
-    bodies = _bodies(boundary, folders, _DECLARATIONS)
-    return any(each is None or declared.search(each) is not None for each in bodies)
+    return _may_match(declared, _bodies(boundary, folders, _DECLARATIONS))
 
 
 def augment(boundary: Boundary, files: Iterable[Path], name: str) -> bool:
@@ -212,6 +210,10 @@ def augment(boundary: Boundary, files: Iterable[Path], name: str) -> bool:
         or any(declared.search(body, *each.span(1)) for each in _AUGMENTATION.finditer(body))
         for body in _read(boundary, files)
     )
+
+
+def _may_match(pattern: re.Pattern[bytes], bodies: Iterable[bytes | None]) -> bool:
+    return any(each is None or pattern.search(each) is not None for each in bodies)
 
 
 def _bodies(

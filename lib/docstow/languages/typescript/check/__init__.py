@@ -59,12 +59,9 @@ def tested_members(tree: Tree) -> tuple[frozenset[int], frozenset[int]]:
         if node.type == "binary_expression" and _operator(node) == "in"
         if (left := child(node, "left")) is not None and left.type == "string"
     }
-    named = {text: set[int]() for text in (*asked, *tested)}
-    for node in members:
-        if (text := text_of(node.named_children[-1])) in named:
-            named[text].add(node.id)
-    words.update(*(named[text] for text in asked))
-    return frozenset(words), frozenset().union(*named.values())
+    by_word = {each.id for each in members if text_of(each.named_children[-1]) in asked}
+    by_any = {each.id for each in members if text_of(each.named_children[-1]) in tested}
+    return frozenset(words | by_word), frozenset(by_any | by_word)
 
 
 def _tests(tree: Tree) -> dict[int, str]:

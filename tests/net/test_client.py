@@ -272,11 +272,18 @@ def test_names_and_passwords_of_an_address_stay_out_of_messages(fetcher: Fetcher
 
 
 def test_an_answer_that_never_comes_is_a_timeout(server: Loopback, clock: Clock) -> None:
-    over = threading.Event()
-    server.always("/a", drip([b"late"], over.wait))
+    asked, over = threading.Semaphore(0), threading.Event()
+
+    def wait() -> None:
+        asked.release()
+        over.wait()
+
+    server.always("/a", drip([b"late"], wait))
     fetcher = fetcher_on(clock, RetryPolicy(read_s=0.05, retries=1))
     with pytest.raises(UpstreamTimeout, match="did not answer in time") as caught:
         fetcher.get(f"{server.url}/a")
+    # The server may see a request only after the client has given it up.
+    assert all(asked.acquire(timeout=60) for _ in range(2))
     over.set()
     assert caught.value.details == {"host": server.url.removeprefix("http://")}
     assert (len(server.requests), clock.naps) == (2, [0.5])

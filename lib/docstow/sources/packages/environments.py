@@ -403,7 +403,8 @@ def _made_unless_there(place: Path, usable: Callable[[], bool]) -> Iterator[Path
             place.parent.mkdir(parents=True, exist_ok=True)
             with made_whole(place) as made:
                 yield made
-                if not usable():
+                # In this order: another process may put its own there in between, which is whole.
+                if place.exists() and not usable():
                     _remove(place)
     except StoreError:
         if not usable():

@@ -402,11 +402,40 @@ class Runtime:
 
     def ingest_sample(self) -> None:
         """Ingest the crate that comes with docstow, so that a first search needs no network."""
-        source = Source(LOCAL, SAMPLE.name.partition("-")[0], "0.1.0")
-        head = self.snapshots.head(source)
-        if head is None or not head.snapshot_id:
+        if not self._has_sample():
             with tolerate_read_only("the sample is not stowed"):
                 self.rustdoc_files([SAMPLE]).ingest(SAMPLE)
+
+    def ingest_sample_apart(self) -> None:
+        """Do as :meth:`ingest_sample` in a process that ends then.
+
+        What embeds and writes tables takes 150 MB, which a server that only checks code never needs
+        again.
+        """
+        if self._has_sample():
+            return
+        if not sys.executable:
+            self.ingest_sample()
+            return
+        from docstow.core.processes import Budget, ProcessPool
+
+        # It is trusted, but shall not hang: a model may be fetched first.
+        budget = Budget(cpu_s=600, wall_s=600.0, memory_bytes=8 * 1024**3)
+        secrets = {"embeddings_key": self.settings.embeddings_key.reveal()}
+        pool = ProcessPool(
+            "docstow.runtime:ingest_sample_of",
+            {"settings": {**_passed_on(self.settings), **secrets}},
+            most=1,
+            budget=budget,
+        )
+        try:
+            pool.call({}, "sample")
+        finally:
+            pool.close()
+
+    def _has_sample(self) -> bool:
+        head = self.snapshots.head(Source(LOCAL, SAMPLE.name.partition("-")[0], "0.1.0"))
+        return head is not None and bool(head.snapshot_id)
 
     @lazy
     def renewals(self) -> RenewalTask:
@@ -1011,6 +1040,18 @@ def _passed_on(settings: Settings) -> dict[str, Any]:
         if field.metadata["kind"] != "secret":
             passed[name] = value.reveal() if isinstance(value, Secret) else value
     return passed
+
+
+def ingest_sample_of(setup: Mapping[str, Any], _: Callable[[Mapping[str, Any]], object]) -> Handler:
+    """Return what ingests the sample; its set-up is that of :meth:`Runtime.ingest_sample_apart`."""
+
+    def ingest(_: Mapping[str, Any]) -> Mapping[str, Any]:
+        settings = load(setup["settings"], {})
+        configure(settings)
+        Runtime(settings).ingest_sample()
+        return {}
+
+    return ingest
 
 
 def answer_apart(

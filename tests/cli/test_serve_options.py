@@ -71,3 +71,28 @@ def test_a_toolset_that_is_not_known_is_refused(
     monkeypatch.setenv("DOCSTOW_STORE", str(tmp_path / "store"))
     assert main(["serve", "--stdio", "--toolsets", "rusty"]) == 1
     assert "unknown toolset 'rusty'" in capsys.readouterr().err
+
+
+STOWS_A_SAMPLE = """
+import sys
+from docstow.core.settings import load
+from docstow.runtime import Runtime
+
+runtime = Runtime(load({"store": sys.argv[1], "cache": sys.argv[2]}, {}))
+for stow in (runtime.ingest_sample_apart, runtime.ingest_sample):
+    stow()
+    print([name for name in ("onnxruntime", "duckdb") if name in sys.modules])
+"""
+
+
+def test_a_server_keeps_nothing_of_what_stowed_its_sample(tmp_path: Path) -> None:
+    said = subprocess.run(
+        [sys.executable, "-c", STOWS_A_SAMPLE, str(tmp_path / "store"), str(tmp_path / "cache")],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=True,
+    )
+    # The second time finds it stowed.
+    assert said.stdout == "[]\n[]\n"
+    assert list((tmp_path / "store" / "heads").rglob("0.1.0.json"))

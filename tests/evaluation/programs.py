@@ -15,8 +15,10 @@ their shares are stated, and nobody lists what is missed; so are those in Rust o
 both every second one is kept aside (``tenth-kept``, ``eleventh-kept``).
 ``programs/twelfth`` has 24 over other packages of npm, half of them JavaScript, of which every
 second one is kept aside (``twelfth-kept``), though it was looked at when its figure was known;
-``programs/thirteenth`` 32 in JavaScript alone, ``programs/fourteenth`` 24 in both: every second
-one is kept aside (``thirteenth-kept``, ``fourteenth-kept``), and nobody has looked at it.
+``programs/thirteenth`` 32 in JavaScript alone, ``programs/fourteenth`` 24 and
+``programs/fifteenth`` 28 in both: every second one is kept aside (``thirteenth-kept``,
+``fourteenth-kept``, ``fifteenth-kept``), and nobody has looked at it but, when its figure was
+known, at what was missed in JavaScript of ``ninth-kept`` and ``fourteenth-kept``.
 Programs with ``(js)`` in their titles are given as JavaScript.
 
 The packages are installed, and never run::
@@ -52,9 +54,9 @@ HALVES = ("worked", "kept")
 _LATER = (
     *("second", "third", "fourth", "fifth", "sixth", "seventh"),
     *("eighth", "ninth", "tenth", "eleventh", "twelfth"),
-    *("thirteenth", "fourteenth"),
+    *("thirteenth", "fourteenth", "fifteenth"),
 )
-_KEPT = ("seventh", "eighth", "ninth", "tenth", "eleventh", "twelfth", "thirteenth", "fourteenth")
+_KEPT = (*_LATER[5:],)
 PARTS = (*HALVES, *_LATER, *(f"{each}-kept" for each in _KEPT))
 _LAST = re.compile(r"::|[./#]")
 

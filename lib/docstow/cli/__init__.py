@@ -113,7 +113,7 @@ def _serve(runtime: Runtime, options: argparse.Namespace) -> int:
     if options.toolsets:
         runtime.toolbox.offer([name.strip() for name in options.toolsets.split(",")])
     runtime.check_store()
-    runtime.ingest_sample()
+    runtime.ingest_sample_apart()
     runtime.requeue()
     if options.stdio:
         from docstow.server.stdio import run as run_stdio

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from docstow.languages.typescript.comments import Comment, parse_comment
 from docstow.languages.typescript.source.declarations import Detail, read_declaration
-from docstow.languages.typescript.source.grammar import parse, patched
+from docstow.languages.typescript.source.grammar import parse, parse_statement, patched
 from docstow.languages.typescript.source.model import (
     DEFAULT,
     ObjectType,
@@ -170,6 +170,8 @@ def test_a_class_in_full() -> None:
     assert found.signature == "abstract class K<T> extends B.C<T> implements I"
     assert isinstance(found.type, ObjectType)
     members = [each for many in found.type.members.values() for each in many]
+    # Members are read on demand, whether the tree of their statement is still there or not.
+    parse_statement.cache_clear()
     assert [(m.name, m.kind, m.static, m.hidden, m.text.span.line) for m in members] == [
         ("s", "property", True, False, 3),
         ("p", "property", False, True, 4),

@@ -13,6 +13,7 @@ from docstow.languages.typescript.undeclared import (
     exports_undeclared,
     give,
     mention,
+    module_exports_undeclared,
 )
 
 
@@ -39,6 +40,29 @@ def test_what_javascript_exports_is_found_in_any_of_its_files(
     (tmp_path / "index.js").write_text("module.exports = require('./dist/own.cjs');\n")
     (tmp_path / "dist" / "own.cjs").write_text(script)
     assert exports_undeclared(Boundary(tmp_path), [tmp_path], "one") is exported
+
+
+@pytest.mark.parametrize(
+    ("module", "exported"),
+    [
+        ("export { two as one };", True),
+        ("export const one = 1;", True),
+        ("export * from './inner.js';", True),
+        ("export*from'./inner.js'", True),
+        ("export * from 'other';", True),
+        ("export * from './absent.js';", True),
+        ("import { one } from './inner.js';\nexport { two };", False),
+        ("export * as inner from './inner.js';", False),
+        ("import './inner.js';\nexport default 1;", False),
+    ],
+)
+def test_a_module_exports_what_it_lists_and_what_modules_export_that_it_exports_whole(
+    tmp_path: Path, module: str, exported: bool
+) -> None:
+    (tmp_path / "index.js").write_text(module)
+    (tmp_path / "inner.js").write_text("export * from './index.js';\nexport function one() {}\n")
+    entry = [tmp_path / "index.js"]
+    assert module_exports_undeclared(Boundary(tmp_path), entry, "one") is exported
 
 
 def test_what_cannot_be_read_may_export_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

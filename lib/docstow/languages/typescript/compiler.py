@@ -522,7 +522,8 @@ class _Judge:
                 and not self._is_only(member, "read")
                 and not self._is_certain_global(node, owner, member)
             )
-            or (is_whole and (member in _OF_FUNCTIONS or self._runs(home.package, member)))
+            or (is_whole and member in _OF_FUNCTIONS)
+            or (is_whole and self._asked(home.package, "runs_with", member) is True)
             or self._is_defined(node, home.package, owner, member)
             or self._is_of_lower(home.package, owner, member)
             # A type may be a wider one than that of the value, where much is not told.
@@ -795,7 +796,7 @@ class _Judge:
         is_open = not self._typed and (
             (self._is_required(said) or _may_node_have(f"{_WHOLE_MODULE}{module})", name, home))
             if self._resolver.is_standard(module)
-            else self._runs(module, name)
+            else self._asked(module, "runs_with", name, "" if self._is_required(said) else module)
         )
         if is_open or self._may_be_added(name, module):
             return self._finding(said, f"{module}.{name}", "not_checked", "")
@@ -812,10 +813,6 @@ class _Judge:
         """Whether an expression is what a package exports as a whole."""
         name = self._scope.name(node) if node is not None else None
         return name is not None and not name.names
-
-    def _runs(self, module: str, name: str) -> bool:
-        """Return whether what runs of a package may export what its declarations do not tell."""
-        return self._asked(module, "runs_with", name) is True
 
     def _is_defined(self, node: Node | None, module: str, owner: str, member: str) -> bool:
         """Return whether what runs of a package has a class with a member."""

@@ -34,6 +34,7 @@ from docstow.languages.typescript.undeclared import (
     exports_undeclared,
     give,
     mention,
+    module_exports_undeclared,
 )
 
 #: Modules, and exports of the entry, whose names are suggested.
@@ -374,9 +375,24 @@ class NodeSurface:
         """Whether other installed packages may add a name to what this one declares."""
         return augment(self.project.files.boundary, self._paths.augmenting(), name)
 
-    def runs_with(self, name: str) -> bool:
-        """Whether what runs may export a name, whatever the declarations tell."""
-        folders = [] if self.folder is None else [self.folder.root]
+    def runs_with(self, name: str, imported: str = "") -> bool:
+        """Whether what runs may export a name, whatever the declarations tell.
+
+        Args:
+            name: to look for.
+            imported: the module, if it is imported as an ES module is: where it is one, that alone
+                exports names.
+        """
+        if self.folder is None:
+            return False
+        if imported and not self._builtin:
+            subpath = split_specifier(imported)[1]
+            file = self._paths.files.find_module(
+                self.folder, subpath, package_json.IMPORT, typed=False
+            )
+            if file is not None and file.esm:
+                return module_exports_undeclared(self._paths.files.boundary, [file.path], name)
+        folders = [self.folder.root]
         return self._search(exports_undeclared, folders, name)
 
     def may_mention(self, name: str) -> bool:

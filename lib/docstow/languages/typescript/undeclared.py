@@ -5,6 +5,7 @@ What runs may have more than is declared, and a value may be of a class that ext
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -23,6 +24,10 @@ _EXPORTED = (
     r"(?<![\w$])(?:exports\.{0}|exports\[['\"]{0}['\"]\]|exports,\s*['\"]{0}['\"]|as\s+{0}"
     r"|export\s+(?:async\s+)?(?:function\s*\*?|class|const|let|var)\s*{0}"
     r"|export\s*\{{[^}}]*(?<![\w$]){0})(?![\w$])"
+)
+#: Another module of which one exports all names, or one as a whole.
+_EXPORTED_MODULE = re.compile(
+    rb"(?<![\w$])export\s*\*\s*(as\s)?[^;'\"]*?from\s*['\"]([^'\"]+)['\"]"
 )
 #: A module that is an object of functions, and one of them at the beginning of a line.
 _OBJECT = re.compile(rb"\bmodule\.exports\s*=\s*\{")
@@ -71,9 +76,44 @@ def exports_undeclared(boundary: Boundary, folders: Iterable[Path], name: str) -
         folders: the packages.
         name: to look for.
     """
+    return _export(_bodies(boundary, folders, SCRIPTS), name)
+
+
+def module_exports_undeclared(boundary: Boundary, files: Iterable[Path], name: str) -> bool:
+    """Return whether ES modules export a name, by others that they export as a whole, too.
+
+    So they may where one of those is not a file that can be read.
+
+    Args:
+        boundary: what may be read.
+        files: the modules.
+        name: to look for.
+    """
+    return _export(_with_exported(boundary, files), name)
+
+
+def _with_exported(boundary: Boundary, files: Iterable[Path]) -> Iterator[bytes | None]:
+    """Yield modules and those of which they export all names; None where one cannot be read."""
+    waiting = [*files]
+    seen = set(waiting)
+    for file in waiting:
+        for body in _read(boundary, [file]):
+            yield body
+            for each in _EXPORTED_MODULE.finditer(body or b""):
+                if each[1]:
+                    continue
+                path = Path(os.path.normpath(file.parent / each[2].decode("utf-8", "replace")))
+                if not each[2].startswith(b"."):
+                    yield None
+                elif path not in seen:
+                    seen.add(path)
+                    waiting.append(path)
+
+
+def _export(bodies: Iterable[bytes | None], name: str) -> bool:
     wanted, escaped = name.encode(), re.escape(name)
     pattern, member = (re.compile(e.format(escaped).encode()) for e in (_EXPORTED, _MEMBER))
-    for body in _bodies(boundary, folders, SCRIPTS):
+    for body in bodies:
         is_told = body is not None and (
             wanted in body
             and (

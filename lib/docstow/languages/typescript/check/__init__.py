@@ -140,8 +140,13 @@ class _Checker:
         answer = self._names.explain(answer)
         self._findings.append(answer.finding(name, at.row + 1, at.column + 1))
 
-    def _look_up(self, name: Name) -> Answer | None:
-        """Look up a name, noting packages that are not installed."""
+    def _look_up(self, name: Name, node: Node | None = None) -> Answer | None:
+        """Look up a name, noting packages that are not installed.
+
+        Args:
+            name: what it means.
+            node: where it is imported.
+        """
         source = name.specifier
         if _OWN.match(source) or source in self._scope.augmented:
             return None
@@ -154,15 +159,21 @@ class _Checker:
             return None
         answer = self._names.look_up(name.path, source)
         if answer.status == "unknown" and (
-            _may_be_added(name, answer) or (not self._typed and _runs_with(name, answer))
+            _may_be_added(name, answer)
+            or (not self._typed and _runs_with(name, answer, imported=self._is_imported(node)))
         ):
             return Answer("not_checked", answer.symbol, package=answer.package)
         return answer
 
+    def _is_imported(self, node: Node | None) -> bool:
+        """Whether a name is imported as ES modules are."""
+        above = self._tree.above(node) if node is not None else ()
+        return any(each.type == "import_specifier" for each in above)
+
     def imports(self) -> None:
         """Check every imported name."""
         for name, node in self._scope.places:
-            answer = self._look_up(name)
+            answer = self._look_up(name, node)
             if answer is None:
                 continue
             if answer.status == "not_checked" and answer.symbol is None:
@@ -237,14 +248,22 @@ def _may_be_added(name: Name, answer: Answer) -> bool:
     return may is not None and bool(may(_absent_name(name, answer)))
 
 
-def _runs_with(name: Name, answer: Answer) -> bool:
-    """Whether a module may export what its declarations do not tell."""
+def _runs_with(name: Name, answer: Answer, *, imported: bool) -> bool:
+    """Whether a module may export what its declarations do not tell.
+
+    Args:
+        name: what is looked for.
+        answer: that nothing declares it.
+        imported: as of an ES module.
+    """
     package = answer.package
     runs = getattr(package.surface, "runs_with", None) if package is not None else None
     if package is None or runs is None:
         return False
     module = answer.looked_in.removesuffix(".default")
-    return module == package.own_path(name.specifier) and bool(runs(_absent_name(name, answer)))
+    specifier = name.specifier if imported else ""
+    absent = _absent_name(name, answer)
+    return module == package.own_path(name.specifier) and bool(runs(absent, specifier))
 
 
 def _is_script(answer: Answer) -> bool:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from docstow.core.errors import UnreadableInput
-from docstow.languages.typescript.source.grammar import child_of, dotted_path, parse, text
+from docstow.languages.typescript.source.grammar import child_of, dotted_path, parse_statement, text
 from docstow.languages.typescript.source.jsdoc_types import read_typedefs
 from docstow.languages.typescript.source.model import (
     DEFAULT,
@@ -85,7 +85,7 @@ def _read(source: Source, declaration: Declaration) -> Detail:
     reader = TypeReader(body, span, script=source.script)
     if source.script and body.startswith(b"/**"):
         return _read_typedef(declaration)
-    node = _find(parse(body, script=source.script), declaration.name)
+    node = _find(parse_statement(body, script=source.script), declaration.name)
     if node is None:
         return _UNREADABLE
     type_parameters = reader.enter(node)

@@ -7,7 +7,7 @@ of the same length and meaning, so that places remain true.
 from __future__ import annotations
 
 import re
-from functools import cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
 from docstow.languages.shared import trees
@@ -38,6 +38,8 @@ _OPTIONAL_MAPPED = re.compile(rb"\](\s*)\?(\s+):")
 _UNNAMED_FUNCTION = re.compile(rb"\bexport default (async )?(function\s*)\(")
 _ABSTRACT_NAME = re.compile(rb"\babstract(?=\s*\??:)")
 _GLOBAL_BLOCK = re.compile(rb"(?m)^([ \t]*)[ \t]{2}global(?=\s*\{)")
+#: Statements whose trees are kept.
+_MOST_STATEMENTS = 16
 
 
 def parse(body: bytes, *, script: bool = False) -> Node:
@@ -53,6 +55,19 @@ def parse(body: bytes, *, script: bool = False) -> Node:
     if script:
         return trees.parse(_grammar("javascript"), body).root_node
     return trees.parse(_grammar("typescript"), patched(body)).root_node
+
+
+@lru_cache(maxsize=_MOST_STATEMENTS)
+def parse_statement(body: bytes, *, script: bool) -> Node:
+    """Return the root of a statement's syntax tree, of which the last ones are kept.
+
+    What is read of a statement on demand has it parsed again: the trees of all of them would take
+    ten times the bytes of their text.
+
+    Raises:
+        UnreadableInput: it takes too long.
+    """
+    return parse(body, script=script)
 
 
 def patched(body: bytes) -> bytes:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from docstow.languages.typescript.source.grammar import (
     ABSTRACT,
@@ -13,6 +13,7 @@ from docstow.languages.typescript.source.grammar import (
     dotted_path,
     has_token,
     imported,
+    parse_statement,
     text,
 )
 from docstow.languages.typescript.source.model import (
@@ -52,6 +53,18 @@ _FIELDS = ("property_signature", "public_field_definition", "field_definition")
 _WRAPPERS = ("type_annotation", "parenthesized_type", "readonly_type", "constraint",
              "default_type", "optional_type")  # fmt: skip
 _PREDICATES = ("type_predicate_annotation", "asserts_annotation", "type_predicate", "asserts")
+
+
+class _Place(NamedTuple):
+    """Where a node is in its statement: to keep it would keep its whole tree."""
+
+    start: int
+    end: int
+    type: str
+
+    @classmethod
+    def of(cls, node: Node) -> _Place:
+        return cls(node.start_byte, node.end_byte, node.type)
 
 
 class TypeReader:
@@ -331,17 +344,29 @@ class TypeReader:
             kind,
             has_token(node, "static"),
             any(text(each) == "private" for each in modifiers),
-            partial(self._member_text, node, comment),
-            partial(self._member_type, node, kind) if typed else None,
+            partial(
+                self._member_text, _Place.of(node), None if comment is None else _Place.of(comment)
+            ),
+            partial(self._member_type, _Place.of(node), kind) if typed else None,
         )
 
-    def _member_text(self, node: Node, comment: Node | None) -> MemberText:
-        span = self.span_of(node)
-        doc = self.written(comment) if comment is not None else ""
+    def _node(self, place: _Place) -> Node:
+        """Return the node at a place of the statement."""
+        root = parse_statement(self.body, script=self.script)
+        node = root.descendant_for_byte_range(place.start, place.end)
+        while node is not None and node.type != place.type:
+            node = node.parent
+        return node if node is not None else root
+
+    def _member_text(self, place: _Place, comment: _Place | None) -> MemberText:
+        node = self._node(place)
+        doc = self._between(comment.start, comment.end) if comment is not None else ""
         promoted = node.type in _PARAMETERS
+        span = self.span_of(node)
         return MemberText(span, doc, text(node) if promoted else self.header(node))
 
-    def _member_type(self, node: Node, kind: MemberKind) -> Type:
+    def _member_type(self, place: _Place, kind: MemberKind) -> Type:
+        node = self._node(place)
         if kind == "method":
             return ObjectType(calls=[self.signature(node)])
         return self.type_of(child_of(node, "return_type") or child_of(node, "type"))
@@ -366,8 +391,10 @@ class TypeReader:
 
     def written(self, node: Node, end: int | None = None) -> str:
         """Return what a node covers, as the file has it."""
-        stop = node.end_byte if end is None else end
-        return self.body[node.start_byte : stop].decode(errors="replace")
+        return self._between(node.start_byte, node.end_byte if end is None else end)
+
+    def _between(self, start: int, end: int) -> str:
+        return self.body[start:end].decode(errors="replace")
 
     def header(self, node: Node) -> str:
         """Return a declaration on one line, without its body and comments."""

@@ -472,6 +472,55 @@ def test_what_is_given_to_a_packages_values_in_vain(
     assert names(verify(opened + code, "javascript")) == expected
 
 
+TIED = """
+export declare class Knot<T = any> {
+  tie(): Knot<any>;
+}
+export declare class Hitch<T = any> extends Knot<T> {
+  slip(): void;
+}
+export declare function bend(rope: string): Knot<any>;
+declare const knots: { last: Knot<any>; on(name: "tied", call: (knot: Knot<any>) => void): void };
+export default knots;
+"""
+LAID = "/** @type {import('laid').Rope} */\nexport const a = f();\na.weight;"
+
+
+@pytest.mark.parametrize(
+    ("code", "expected"),
+    [
+        # What a constructor makes is of no lower class, and what a package gives of no narrower.
+        ("const k = new Knot();\nexport const f = () => k.slip();", ["Knot.slip"]),
+        ("export const f = () => bend('a').slip();", []),
+        ("const k = bend('a');\nexport const f = () => k.turn();", ["Knot.turn"]),
+        ("/** @param {Knot} k */\nexport const f = (k) => k.turn();", ["Knot.turn"]),
+        # Nothing of another package is in the code but in its comments: nor is the value.
+        ("import './own.js';\n" + LAID, []),
+        (LAID, ["Rope.weight"]),
+        ("import { untied } from 'tied';\nuntied();", ["tied.untied"]),
+        ("import { loose } from 'tied';\nloose();", []),
+    ],
+)  # fmt: skip
+def test_what_values_of_a_package_may_have_more(
+    verify: Verify, project: Path, code: str, expected: list[str]
+) -> None:
+    for name, types, script in (
+        ("tied", TIED, "export * from './loose.js';\nexport class Knot { tie() {} }\n"),
+        ("laid", "export interface Rope { lay: number }\n", "export const rope = 1;\n"),
+    ):
+        folder = project / "node_modules" / name
+        folder.mkdir(exist_ok=True)
+        about = {"name": name, "version": "1.0.0", "type": "module", "main": "index.js"}
+        (folder / "package.json").write_text(json.dumps(about))
+        (folder / "index.js").write_text(script)
+        (folder / "loose.js").write_text("export function loose() {}\n")
+        (folder / "unused.js").write_text("export function untied() {}\n")
+        (folder / "index.d.ts").write_text(types)
+    opened = "import knots, { Knot, Hitch, bend } from 'tied';\n"
+    found = verify(opened + code, "javascript")["results"]
+    assert [each["name"] for each in found if each["status"] == "unknown"] == expected
+
+
 def test_packages_are_not_read_for_names_that_might_be_imported(
     opened: Runtime, project: Path
 ) -> None:

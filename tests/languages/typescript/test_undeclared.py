@@ -26,7 +26,8 @@ from docstow.languages.typescript.undeclared import (
         ("const a = 1;\nexport { b, a as one };", True),
         ("export async function one() {}", True),
         ("export {\n  zero,\n  one,\n};", True),
-        ("exports = module.exports = new Own();", True),
+        ("class Own { one() {} }\nexports = module.exports = new Own();", True),
+        ("class Own { ones() {} }\nexports = module.exports = new Own();", False),
         ("Own['one'] = 1;\nmodule['exports'] = Own;", True),
         ("Other.one = 1;\nmodule.exports = Own;", False),
         ("function one() {}\nexport { a };\none();", False),
@@ -86,8 +87,10 @@ def test_a_word_is_looked_for_in_code_and_declarations(tmp_path: Path) -> None:
     asked = ("hoist", "lengths", "weight", "length", "rope.")
     assert [mention(boundary, folders, each) for each in asked] == [True, True, True, False, False]
     assert not mention(boundary, folders[:1], "weight")
-    (tmp_path / "one" / "hoist.node").write_bytes(b"\0\1\2" * 100)
-    assert mention(boundary, folders, "length")
+    # Compiled code has its names as texts.
+    (tmp_path / "one" / "hoist.node").write_bytes(b"\0\1\2napi\0weigh\0" * 100)
+    assert mention(boundary, folders, "weigh")
+    assert not mention(boundary, folders, "length")
 
 
 @pytest.mark.parametrize(
@@ -109,7 +112,7 @@ def test_what_code_may_give_to_values(tmp_path: Path, script: str, is_given: boo
 
 @pytest.mark.parametrize(
     ("member", "is_defined"),
-    [("read", True), ("size", True), ("reset", True), ("kept", True), ("made", True),
+    [("read", True), ("size", True), ("reset", True), ("kept", True), ("made", True), ("of", True),
      ("local", False), ("given", False), ("write", False), ("called", False)],
 )  # fmt: skip
 def test_members_are_looked_for_in_the_class_that_has_them(
@@ -119,7 +122,7 @@ def test_members_are_looked_for_in_the_class_that_has_them(
         "class Pipe extends Base {\n  kept = 0;\n  get size() {\n    return 1;\n  }\n"
         "  async read({\n    given = 1,\n  }) {\n    const a = called(1);\n    local = 1;\n"
         "    this.made = a;\n  }\n  read(a) {\n  }\n}\nPipe.prototype.reset = function () {};\n"
-        "class Sink {\n  write() {\n  }\n}\n"
+        "class Sink {\n  write() {\n  }\n}\nPipe.of = (sink) => sink;\n"
     )
     assert define_member(Boundary(tmp_path), [tmp_path], f"Pipe.{member}") is is_defined
 

@@ -61,6 +61,7 @@ class Finding:
         engine: the type checker that says so; empty for our own reader.
         successor: the one name that the maintainers say takes its place.
         patch: the line as it should be, where that is certain.
+        reason: why it is not checked; empty for what is.
     """
 
     line: int
@@ -75,6 +76,7 @@ class Finding:
     engine: str = ""
     successor: str = ""
     patch: str = ""
+    reason: str = ""
 
 
 @dataclass(frozen=True, slots=True)

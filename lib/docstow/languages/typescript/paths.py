@@ -21,6 +21,8 @@ from docstow.languages.typescript.names import Entity, NameResolver, Namespace
 #: Dependencies of a package that are searched for augmentations, and how far they are followed.
 _MAX_DEPENDENCIES = 150
 _MAX_DISTANCE = 3
+#: Steps to what takes part in a package's values.
+_MAX_TAKING_PART = 2
 _TYPES = "@types/"
 _DEPENDENCY_FIELDS = ("dependencies", "peerDependencies", "optionalDependencies")
 
@@ -199,11 +201,12 @@ class PathResolver:
                 yield other, names
 
     def with_dependencies(self) -> list[Folder]:
-        """Return the folders of the package, its types and all that they may depend on.
+        """Return the folders of the package, its types and what they and that may depend on.
 
-        None are returned where there are too many.
+        What is farther away takes no part in the package's values. None are returned where there
+        are too many.
         """
-        everything = self._dependencies(self.folders(), _DEPENDENCY_FIELDS, _MAX_DEPENDENCIES)
+        everything = self._dependencies(self.folders(), _DEPENDENCY_FIELDS, _MAX_TAKING_PART)
         found = list(everything)
         return found if len(found) < _MAX_DEPENDENCIES else []
 

@@ -14,12 +14,14 @@ from docstow.core.errors import DocstowError
 from docstow.languages.shared.boundary import Boundary
 
 SCRIPTS = (".js", ".cjs", ".mjs")
-#: What else may tell of a word, compiled code that cannot be searched among it.
+#: What else may tell of a word, compiled code among it, which has its names as texts.
 _OTHERS = (".jsx", ".ts", ".cts", ".mts", ".tsx", ".node")
+_COMPILED = ".node"
 _DECLARATIONS = (".d.ts", ".d.cts", ".d.mts")
 _SKIPPED = frozenset({"node_modules", "test", "tests", "docs"})
 #: So many files are searched at once, and bytes of all of them.
 _MOST_FILES, _MOST_BYTES = 4_000, 32 * 1024 * 1024
+_WORD = r"(?<![\w$]){0}(?![\w$])"
 _EXPORTED = (
     r"(?<![\w$])(?:exports\.{0}|exports\[['\"]{0}['\"]\]|exports,\s*['\"]{0}['\"]|as\s+{0}"
     r"|export\s+(?:async\s+)?(?:function\s*\*?|class|const|let|var)\s*{0}"
@@ -62,7 +64,7 @@ _AUGMENTATION = re.compile(
     rb"^[ \t]*declare\s+(?:global|module\s*['\"][^'\"]+['\"])\s*\{(.*?)(?:^\}|\Z)",
     re.MULTILINE | re.DOTALL,
 )
-#: A module that is an instance has what its class has.
+#: A module that is an instance of a class.
 _INSTANCE = re.compile(rb"\bmodule\.exports\s*=\s*new\s")
 
 
@@ -111,23 +113,29 @@ def _with_exported(boundary: Boundary, files: Iterable[Path]) -> Iterator[bytes 
 
 
 def _export(bodies: Iterable[bytes | None], name: str) -> bool:
-    wanted, escaped = name.encode(), re.escape(name)
-    pattern, member = (re.compile(e.format(escaped).encode()) for e in (_EXPORTED, _MEMBER))
+    escaped = re.escape(name)
+    word, pattern, member = (
+        re.compile(each.format(escaped).encode()) for each in (_WORD, _EXPORTED, _MEMBER)
+    )
+    is_instance = is_mentioned = False
     for body in bodies:
-        is_told = body is not None and (
-            wanted in body
-            and (
-                pattern.search(body)
-                or (_OBJECT.search(body) and member.search(body))
-                or any(
-                    re.search(_GIVEN.format(re.escape(whole.decode()), escaped).encode(), body)
-                    for whole in _WHOLE.findall(body)
-                )
-            )
-        )
-        if body is None or is_told or _INSTANCE.search(body):
+        if body is None:
             return True
-    return False
+        is_instance = is_instance or _INSTANCE.search(body) is not None
+        if word.search(body) is None:
+            continue
+        is_mentioned = True
+        if (
+            pattern.search(body)
+            or (_OBJECT.search(body) and member.search(body))
+            or any(
+                re.search(_GIVEN.format(re.escape(whole.decode()), escaped).encode(), body)
+                for whole in _WHOLE.findall(body)
+            )
+        ):
+            return True
+    # What a class has that a module is an instance of is written in many ways.
+    return is_instance and is_mentioned
 
 
 def define_member(boundary: Boundary, folders: Iterable[Path], name: str) -> bool:
@@ -147,9 +155,12 @@ def define_member_in(boundary: Boundary, files: Iterable[Path], name: str) -> bo
     """Return whether a class that files of JavaScript have defines a member, as above."""
     owner, _, member = name.encode().partition(b".")
     defined = re.compile(_DEFINED.format(re.escape(member.decode())).encode())
+    given = re.compile(_GIVEN.format(*map(re.escape, name.split("."))).encode())
     for body in _read(boundary, files):
         if body is None or owner not in body or member not in body:
             continue
+        if given.search(body):
+            return True
         classes = [*_CLASS.finditer(body)]
         ends = [each.start() for each in classes[1:]] + [len(body)]
         for each, end in zip(classes, ends, strict=False):
@@ -198,7 +209,7 @@ def mention(boundary: Boundary, folders: Iterable[Path], name: str) -> bool:
         folders: the packages.
         name: to look for.
     """
-    word = re.compile(rb"(?<![\w$])%s(?![\w$])" % re.escape(name.encode()))
+    word = re.compile(_WORD.format(re.escape(name)).encode())
     return _may_match(word, _bodies(boundary, folders, (*SCRIPTS, *_OTHERS)))
 
 
@@ -275,7 +286,7 @@ def _read(boundary: Boundary, files: Iterable[Path]) -> Iterator[bytes | None]:
             yield None
             return
         try:
-            body = boundary.read(file, most=left)
+            body = boundary.read(file, most=left, text=file.suffix != _COMPILED)
         except (DocstowError, OSError):
             yield None
             return

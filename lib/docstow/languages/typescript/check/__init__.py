@@ -249,7 +249,7 @@ def _may_be_added(name: Name, answer: Answer) -> bool:
 
 
 def _runs_with(name: Name, answer: Answer, *, imported: bool) -> bool:
-    """Whether a module may export what its declarations do not tell.
+    """Whether what runs may have a name that declarations do not tell.
 
     Args:
         name: what is looked for.
@@ -257,13 +257,14 @@ def _runs_with(name: Name, answer: Answer, *, imported: bool) -> bool:
         imported: as of an ES module.
     """
     package = answer.package
-    runs = getattr(package.surface, "runs_with", None) if package is not None else None
-    if package is None or runs is None:
+    surface = package.surface if package is not None else None
+    runs, defines = (getattr(surface, each, None) for each in ("runs_with", "defines"))
+    if package is None or runs is None or defines is None:
         return False
-    module = answer.looked_in.removesuffix(".default")
-    specifier = name.specifier if imported else ""
     absent = _absent_name(name, answer)
-    return module == package.own_path(name.specifier) and bool(runs(absent, specifier))
+    if answer.looked_in.removesuffix(".default") == package.own_path(name.specifier):
+        return bool(runs(absent, name.specifier if imported else ""))
+    return bool(defines(answer.looked_in.rpartition(".")[2], absent, None))
 
 
 def _is_script(answer: Answer) -> bool:

@@ -346,6 +346,23 @@ class Scope:
             node = binding.value
         return False
 
+    def is_made(self, node: Node | None) -> bool:
+        """Whether an expression is what modules give, and no function gets."""
+        for _ in range(_MAX_NAMES):
+            root = _root(node)
+            binding = self._binding(root) if root is not None else None
+            if root is None or binding is None or binding.is_parameter:
+                return False
+            if binding.imported is not None:
+                return True
+            node = binding.value
+        return False
+
+    def is_new(self, node: Node | None) -> bool:
+        """Whether an expression is a name that a constructor's instance alone is given to."""
+        values = self.values(node) if node is not None else []
+        return bool(values) and all(each.type == "new_expression" for each in values)
+
     def is_local(self, node: Node | None) -> bool:
         """Whether an expression begins with a name that a function or a block has for itself."""
         root = _root(node)
@@ -509,5 +526,6 @@ def _root(node: Node | None) -> Node | None:
     """Return the identifier that a chain of members and calls begins with."""
     while node is not None and node.type not in ("identifier", "shorthand_property_identifier"):
         within = node.named_children if node.type in _WITHIN else ()
-        node = child(node, "function") or child(node, "object") or (within[0] if within else None)
+        called = child(node, "function") or child(node, "constructor")
+        node = called or child(node, "object") or (within[0] if within else None)
     return node

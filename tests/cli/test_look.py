@@ -79,7 +79,11 @@ def test_wrong_code_fails_at_its_place(place: Path, capsys: pytest.CaptureFixtur
     out, err = capsys.readouterr()
     assert out.startswith("wrong.rs:4:16: unknown: ")
     assert out.rstrip().endswith("did you mean stowage::Hold::new?")
-    assert "wrong.rs: 2 of 2 names judged" in err
+    assert "wrong.rs: 2 of 2 names judged;" in err
+    (place / "open.rs").write_text("use nowhere_at_all::Thing;\n" + RIGHT, "utf-8")
+    assert main(["verify", "open.rs"]) == 0
+    told = "2 of 3 names judged; of the others no version of its package is at hand (1);"
+    assert told in capsys.readouterr().err
 
 
 def test_findings_for_machines(place: Path, capsys: pytest.CaptureFixture[str]) -> None:

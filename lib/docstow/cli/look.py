@@ -214,7 +214,9 @@ def _findings(
         if not cursor:
             counts = page["counts"]
             total, open_ = sum(counts.values()), counts.get("not_checked", 0)
+            reasons = [f"{why} ({count})" for why, count in page.get("not_checked", {}).items()]
             told = f"{total - open_} of {total} names judged"
+            told += f"; of the others {', '.join(reasons)}" if reasons else ""
             notice = f"; {page['notice']}" if "notice" in page else ""
             print(f"docstow: {path}: {told}{notice}", file=sys.stderr)
         yield from (each for each in page["results"] if each["status"] in _LEVELS)

@@ -16,7 +16,7 @@ from docstow.core.errors import (
     TooLarge,
 )
 from docstow.languages.projects import mentions
-from docstow.languages.shared.findings import PROBLEMS, Finding, Status, Verdict
+from docstow.languages.shared.findings import PROBLEMS, Finding, Verdict
 from docstow.languages.shared.lookup import look_up_all
 from docstow.languages.shared.patches import add_patches
 from docstow.tools.package_status import count_advisories
@@ -382,7 +382,7 @@ def _build_answer(
         "language": language,
         **({"engine": engine} if engine else {}),
         "counts": dict(counts),
-        **_open_share(counts),
+        **_tell_open(verdict.findings),
         "packages": packages,
         **({"features": features} if features else {}),
         **({"notice": "; ".join(notices)} if notices else {}),
@@ -390,10 +390,16 @@ def _build_answer(
     }
 
 
-def _open_share(counts: Mapping[Status, int]) -> dict[str, float]:
-    """Return the share of the names that could not be judged, so that silence is no praise."""
-    total = sum(counts.values())
-    return {"not_checked_share": round(counts.get("not_checked", 0) / total, 2)} if total else {}
+def _tell_open(findings: Sequence[Finding]) -> dict[str, Any]:
+    """Return the share of the names that could not be judged, and why: silence is no praise.
+
+    Names are counted by their reasons, the most frequent first.
+    """
+    if not findings:
+        return {}
+    open_ = Counter(each.why for each in findings if each.status == "not_checked")
+    told: dict[str, Any] = {"not_checked_share": round(open_.total() / len(findings), 2)}
+    return {**told, **({"not_checked": dict(open_.most_common())} if open_ else {})}
 
 
 def _describe_finding(finding: Finding) -> dict[str, Any]:
@@ -408,5 +414,6 @@ def _describe_finding(finding: Finding) -> dict[str, Any]:
         "version": finding.version,
         "engine": finding.engine if finding.status in PROBLEMS else "",
         "patch": finding.patch,
+        "reason": finding.why,
     }
     return {name: value for name, value in row.items() if value or name in {"line", "column"}}

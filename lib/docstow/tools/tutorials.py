@@ -224,7 +224,7 @@ TUTORIALS: Mapping[str, Tutorial] = {
         ),
     ),
     "verify_code": Tutorial(
-        "JSON: results with line, name, message, suggestions; counts, and not_checked_share",
+        "JSON: results with line, name, message, suggestions; counts, not_checked_share, reasons",
         ("Checks code", {"code": "import httpx\nhttpx.gett('/')", "language": "python"}),
         (
             "Against one version of a crate",

@@ -17,6 +17,7 @@ from docstow.core.errors import (
 from docstow.core.versions import Version
 from docstow.languages.rust.cargo_lock import parse
 from docstow.languages.rust.check.crate_items import CrateNames
+from docstow.languages.shared.findings import ANOTHER_PACKAGE
 
 if TYPE_CHECKING:
     from docstow.languages.projects import Projects
@@ -171,7 +172,7 @@ class StowedCrates:
         if not strange:
             return verdict
         lowered = (
-            replace(each, status="not_checked", message="", suggestions=())
+            replace(each, status="not_checked", message="", suggestions=(), reason=ANOTHER_PACKAGE)
             if each.package in strange and each.status == "unknown"
             else each
             for each in verdict.findings

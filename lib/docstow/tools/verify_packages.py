@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from docstow.core.errors import DocstowError, InvalidParameter
 from docstow.languages.projects.lock_text import parse_lock
-from docstow.languages.shared.findings import Finding, Verdict
+from docstow.languages.shared.findings import ANOTHER_PACKAGE, Finding, Verdict
 from docstow.languages.shared.lookup import Installed
 from docstow.languages.shared.stored_surface import StoredSurface
 from docstow.library.environments import FetchedEnvironment, Wanted
@@ -142,7 +142,7 @@ class StowedPackages:
         doubtful = set(self._doubtful(verdict))
         findings = (self._explain(each) for each in verdict.findings)
         kept = (
-            replace(each, status="not_checked", message="", suggestions=())
+            replace(each, status="not_checked", message="", suggestions=(), reason=ANOTHER_PACKAGE)
             if each.package in doubtful and each.status == "unknown"
             else each
             for each in findings

@@ -1265,6 +1265,13 @@ def test_what_nobody_can_judge_is_counted(verify: Verify) -> None:
     answer = verify("import lagoon\nfor each in [lagoon.tide()]:\n    each.high", all=True)
     assert {each["status"] for each in answer["results"]} == {"ok", "not_checked"}
     assert answer["not_checked_share"] > 0
+    assert answer["not_checked"] == {"what runs may have more than is declared": 1}
+    guarded = "import harbour\ntry:\n    harbour.absent\nexcept AttributeError:\n    pass"
+    answer = verify(guarded, all=True)
+    assert answer["not_checked"] == {"the code itself allows for its absence": 1}
+    assert [each["reason"] for each in answer["results"] if "reason" in each] == [
+        "the code itself allows for its absence"
+    ]
 
 
 def test_one_server_works_for_a_project_and_another_when_it_is_gone(

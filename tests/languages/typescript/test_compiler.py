@@ -618,6 +618,11 @@ def test_what_could_not_be_judged_has_its_share(verify: Verify) -> None:
     answer = verify('import { own } from "./own";\nown.thing();\n"a".trim();', all=True)
     assert answer["not_checked_share"] == 0.5
     assert answer["counts"] == {"ok": 1, "not_checked": 1}
+    assert answer["not_checked"] == {"the type of its value is not known": 1}
+    answer = verify(AXIOS + "if (axios.hawser) axios.sheet; axios.al;\nexport {};", "javascript")
+    assert answer["not_checked"] == {"the code asks whether it is there": 1}
+    answer = verify(AXIOS + "axios.get('/').then((r) => r.more);", "javascript", all=True)
+    assert "not_checked" not in answer
 
 
 def test_only_one_server_works_for_a_project_and_another_when_it_is_gone(

@@ -21,6 +21,13 @@ from docstow.languages.shared.meaning import may_mean
 Status = Literal["ok", "unknown", "deprecated", "wrong_argument", "not_checked"]
 #: What a caller should look at.
 PROBLEMS: frozenset[Status] = frozenset({"unknown", "deprecated", "wrong_argument"})
+#: Why a name is not checked, as it is told.
+NO_TYPE = "the type of its value is not known"
+OPEN = "what runs may have more than is declared"
+NOT_AT_HAND = "no version of its package is at hand"
+ALLOWED_FOR = "the code itself allows for its absence"
+HIDDEN = "it stands behind what is not read, as a re-export or a macro"
+ANOTHER_PACKAGE = "another package is likely meant"
 MOST = 3
 #: Names less alike than this help nobody.
 LEAST = 55.0
@@ -61,7 +68,7 @@ class Finding:
         engine: the type checker that says so; empty for our own reader.
         successor: the one name that the maintainers say takes its place.
         patch: the line as it should be, where that is certain.
-        reason: why it is not checked; empty for what is.
+        reason: why it is not checked, where that is told; see :attr:`why`.
     """
 
     line: int
@@ -77,6 +84,13 @@ class Finding:
     successor: str = ""
     patch: str = ""
     reason: str = ""
+
+    @property
+    def why(self) -> str:
+        """Why it is not checked; empty for what is."""
+        if self.status != "not_checked":
+            return ""
+        return self.reason or (OPEN if self.package else NO_TYPE)
 
 
 @dataclass(frozen=True, slots=True)

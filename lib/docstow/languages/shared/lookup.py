@@ -8,6 +8,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Protocol
 
 from docstow.languages.shared.findings import (
+    NOT_AT_HAND,
     Finding,
     Listing,
     Status,
@@ -100,6 +101,7 @@ class Answer:
         looked_in: the path that has no such member.
         absent: the member, until ``Names.explain`` says what may be meant.
         package: who was asked.
+        reason: as in a finding.
     """
 
     status: Status
@@ -110,6 +112,7 @@ class Answer:
     looked_in: str = ""
     absent: str = ""
     package: Installed | None = None
+    reason: str = ""
 
     def finding(self, name: str, line: int, column: int) -> Finding:
         """Return what it tells of a name that code has at a place; both numbers are from 1."""
@@ -124,6 +127,7 @@ class Answer:
             path=self.looked_in or (self.symbol.path if self.symbol is not None else ""),
             package=package.name if package is not None else "",
             version=package.version if package is not None else "",
+            reason=self.reason,
         )
 
 
@@ -158,7 +162,7 @@ class Names:
     def _look_up(self, path: str, head: str) -> Answer:
         package = self.resolver.package_for(head or path)
         if package is None:
-            return Answer("not_checked")
+            return Answer("not_checked", reason=NOT_AT_HAND)
         path, head = package.own_path(path), package.own_path(head)
         rest = path[len(head) :].lstrip(".") if head else path
         parts = [*([head] if head else []), *(rest.split(".") if rest else [])]

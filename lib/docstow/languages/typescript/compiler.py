@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from docstow.languages.shared.engines import Engines, Workplace
 from docstow.languages.shared.findings import (
     MOST,
+    NO_TYPE,
     PROBLEMS,
     Finding,
     Status,
@@ -49,7 +50,6 @@ from docstow.languages.typescript.compiler_release import ENGINE
 from docstow.languages.typescript.doubts import (
     MEANT,
     MISSPELLED,
-    NO_TYPE,
     NODE,
     PROPERTY,
     PROTO,

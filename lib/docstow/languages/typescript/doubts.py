@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
+from docstow.languages.shared.findings import NO_TYPE, OPEN
 from docstow.languages.typescript.check import tested_members
 from docstow.languages.typescript.check.syntax import (
     Tree,
@@ -37,14 +38,12 @@ if TYPE_CHECKING:
 
 #: Why a name may be there, as it is told.
 OTHER_VERSION = "another version of its package is meant, or a base of its type is not there"
-NO_TYPE = "the type of its value is not known"
 SEVERAL = "its value may be one of several types"
 NOT_FOUND = "its type rests on a name that is not found"
 WHOLE_MODULE = "what is imported may be a whole module"
 ELSEWHERE = "where the code runs may have it"
 SET = "the code gives values a member of this name"
 PRIVATE = "names that begin so are not declared"
-UNDECLARED = "what runs may have more than is declared"
 REPLACED = "the code puts something else in the place of its value"
 LOWER = "a class below the declared one has it"
 WIDER = "its value may be of a narrower type"
@@ -214,7 +213,7 @@ class Doubts:
         if home.is_open:
             yield OTHER_VERSION
         if key == PROTO:
-            yield UNDECLARED
+            yield OPEN
         if self._unresolved.has_type(owner) or (home.is_own and self._unresolved.is_any):
             yield NOT_FOUND
         if self.may_be_added(key, home.package):
@@ -230,7 +229,7 @@ class Doubts:
             yield NOT_FOUND
         # JavaScript takes any number; that of a part of a program may have its reasons.
         if not self._typed and not self._is_whole:
-            yield UNDECLARED
+            yield OPEN
 
     def of_export(self, node: Node | None, module: str, name: str, home: Home) -> Iterator[str]:
         """Yield why a module may export a name that it does not declare.
@@ -245,11 +244,11 @@ class Doubts:
         is_required = node is not None and node.type.endswith("_pattern")
         if not self._typed and self._resolver.is_standard(module):
             if is_required or _may_node_have(f"{_WHOLE_MODULE}{module})", name, home):
-                yield UNDECLARED
+                yield OPEN
         elif not self._typed:
             imported = "" if is_required else module
             if self._homes.ask(module, "runs_with", name, imported) is True:
-                yield UNDECLARED
+                yield OPEN
         if self.may_be_added(name, module):
             yield ADDED
 
@@ -270,7 +269,7 @@ class Doubts:
         if member.startswith("_"):
             yield PRIVATE
         if self._may_run_with(node, member, owner, home):
-            yield UNDECLARED
+            yield OPEN
         is_of_style = owner.startswith("CSS") and _OF_BROWSER.match(member) is not None
         if is_of_style or owner.endswith("typeof globalThis"):
             yield ELSEWHERE
@@ -324,7 +323,7 @@ class Doubts:
         if several and not is_union(owner) and self._may_be_given(member, home):
             yield SEVERAL
         if home.package == NODE and _may_node_have(owner, member, home):
-            yield UNDECLARED
+            yield OPEN
         if (
             not is_certain
             and self._is_handed(node, is_added_to=is_added_to)

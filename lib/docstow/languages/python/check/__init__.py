@@ -25,7 +25,7 @@ from docstow.languages.python.check.parse import Parsed, Scope, collect_scopes, 
 from docstow.languages.python.check.passed import call_shape
 from docstow.languages.python.source.syntax import Function, dotted
 from docstow.languages.python.surface import PythonSurface
-from docstow.languages.shared.findings import Finding, Verdict, sort_findings
+from docstow.languages.shared.findings import ALLOWED_FOR, Finding, Verdict, sort_findings
 from docstow.languages.shared.lookup import (
     Answer,
     Mismatch,
@@ -222,25 +222,15 @@ class _Checker:
             # A member's name may stand lines below the value that it is a member of.
             line = getattr(node, "end_lineno", None) or line
         if self._guarded or line in self._ignored:
-            answer = Answer("not_checked", answer.symbol, package=answer.package)
+            answer = Answer(
+                "not_checked", answer.symbol, package=answer.package, reason=ALLOWED_FOR
+            )
         is_called = name == f"{answer.looked_in}.{answer.absent}"
         call = self._called.get(id(node)) if is_called else None
         shape = call_shape(call, self._around) if call is not None else None
         answer = self._names.explain(answer, shape)
-        package, symbol = answer.package, answer.symbol
-        self._findings.append(
-            Finding(
-                line=line,
-                column=(column if column is not None else offset) + 1 + self._column,
-                name=name,
-                status=answer.status,
-                message=answer.message,
-                suggestions=answer.suggestions,
-                path=answer.looked_in or (symbol.path if symbol is not None else ""),
-                package=package.name if package is not None else "",
-                version=package.version if package is not None else "",
-            )
-        )
+        column = (column if column is not None else offset) + 1 + self._column
+        self._findings.append(answer.finding(name, line, column))
 
     def _look_up(self, path: str) -> Answer | None:
         """Look up a path; note its package and return None where the package is not at hand."""

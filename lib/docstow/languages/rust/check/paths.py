@@ -19,7 +19,7 @@ from docstow.languages.rust.check.fitting import Call
 from docstow.languages.rust.check.members import Members
 from docstow.languages.rust.check.scope import Segments
 from docstow.languages.rust.check.std import ALIASED, STANDARD, is_standard, standard_types
-from docstow.languages.shared.findings import Status, advice
+from docstow.languages.shared.findings import HIDDEN, NOT_AT_HAND, Status, advice
 from docstow.languages.shared.likeness import name_similarity, shape
 
 ByTrait = Callable[[str], bool]
@@ -43,6 +43,7 @@ class Answer:
         suggestions: nearest valid paths.
         names: the crate that was searched.
         looked_in: the owner that has no such member.
+        reason: as in a finding.
     """
 
     status: Status
@@ -51,9 +52,11 @@ class Answer:
     suggestions: tuple[str, ...] = ()
     names: CrateNames | None = None
     looked_in: str = ""
+    reason: str = ""
 
 
-NOT_CHECKED = Answer("not_checked")
+NOT_CHECKED = Answer("not_checked", reason=HIDDEN)
+_NOT_AT_HAND = Answer("not_checked", reason=NOT_AT_HAND)
 
 
 class Paths:
@@ -93,7 +96,7 @@ class Paths:
     def _look_up(self, path: Segments, by_trait: ByTrait | None, hops: int) -> Answer:
         names = self.crate(path[0])
         if names is None or hops == 0:
-            return NOT_CHECKED
+            return _NOT_AT_HAND if names is None else NOT_CHECKED
         if len(path) == 1:
             return Answer(
                 "ok", names.find(path[0] if names.root == "std" else names.root), names=names

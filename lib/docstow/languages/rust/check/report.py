@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from docstow.languages.rust.check.paths import Answer
-from docstow.languages.shared.findings import Finding, Verdict, sort_findings
+from docstow.languages.shared.findings import NOT_AT_HAND, Finding, Verdict, sort_findings
 
 if TYPE_CHECKING:
     from tree_sitter import Node, Point
@@ -34,7 +34,7 @@ class Report:
     def add_missing(self, node: Node, name: str, crate: str) -> None:
         """Add a name of a crate of which no version is stored."""
         self._missing.setdefault(crate)
-        self.add(node, name, Answer("not_checked"))
+        self.add(node, name, Answer("not_checked", reason=NOT_AT_HAND))
 
     def add(self, node: Node, name: str, answer: Answer) -> None:
         """Add the answer for a name."""
@@ -60,5 +60,6 @@ class Report:
                 path=answer.found[0].path if answer.found else answer.looked_in,
                 package=answer.names.package if answer.names else "",
                 version=answer.names.version if answer.names else "",
+                reason=answer.reason,
             )
         )

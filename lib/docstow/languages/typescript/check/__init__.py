@@ -8,7 +8,14 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from docstow.languages.shared.findings import PROBLEMS, Finding, Verdict, nearest, sort_findings
+from docstow.languages.shared.findings import (
+    ALLOWED_FOR,
+    PROBLEMS,
+    Finding,
+    Verdict,
+    nearest,
+    sort_findings,
+)
 from docstow.languages.shared.lookup import Answer, Names, Resolver
 from docstow.languages.typescript.check.scope import MEMBERS, Name, Scope
 from docstow.languages.typescript.check.syntax import Tree, child, text_of
@@ -136,7 +143,9 @@ class _Checker:
     def _note(self, node: Node, name: str, answer: Answer) -> None:
         at = node.start_point
         if answer.status in PROBLEMS and at.row in self._silenced:
-            answer = Answer("not_checked", answer.symbol, package=answer.package)
+            answer = Answer(
+                "not_checked", answer.symbol, package=answer.package, reason=ALLOWED_FOR
+            )
         answer = self._names.explain(answer)
         self._findings.append(answer.finding(name, at.row + 1, at.column + 1))
 

@@ -544,7 +544,7 @@ import inspect
 import sys
 from collections import namedtuple
 from enum import Enum, EnumMeta
-from typing import Literal
+from typing import Callable, Literal, overload
 
 from cape.bay import described
 
@@ -590,6 +590,14 @@ class Cable:
     def lay(self) -> None: ...
 
 def bell(pitch: Literal["high", "low"]) -> None: ...
+
+def ring(pitch: Literal["high", "low"] | Boat) -> None: ...
+
+@overload
+def chime(at: int, pitch: Literal["high", "low"] = "high") -> int: ...
+@overload
+def chime(at: str, pitch: Callable[[int], int]) -> str: ...
+def chime(at, pitch="high"): ...
 
 def haul(weight, **options):
     options.update(fast=True)
@@ -1259,6 +1267,23 @@ def test_a_keyword_is_found_on_its_line_though_a_decorator_may_take_it(verify: V
     (found,) = verify("import atoll\natoll.measure(\n    1,\n    units='ft',\n)")["results"]
     assert (found["name"], found["line"]) == ("atoll.measure(units=)", 4)
     assert found["suggestions"] == ["unit"]
+
+
+@pytest.mark.parametrize(
+    ("code", "expected"),
+    [
+        ("cape.ring('loudest')", ['"loudest"']),
+        ("cape.ring(cape.Boat())", []),
+        ("cape.chime(1, pitch='loudest')", ['"loudest"']),
+        ("cape.chime('a', abs)\ncape.chime(1, 'low')", []),
+        ("class Own(harbour.Load):\n    high: bool\nOwn(weight=1, high=True)", []),
+    ],
+)
+def test_texts_of_a_set_that_is_not_all_that_is_taken(
+    verify: Verify, code: str, expected: list[str]
+) -> None:
+    found = verify(f"import cape, harbour\n{code}")["results"]
+    assert [each["name"] for each in found] == expected
 
 
 def test_what_nobody_can_judge_is_counted(verify: Verify) -> None:

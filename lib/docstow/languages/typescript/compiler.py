@@ -347,12 +347,12 @@ class _Judge:
             yield self._key(said, match[1], match[2])
         elif _has_forms(said) and (given := _object_at(node, self._tree)) is not None:
             yield from self._keys_of_overloads(said, given)
-        elif not self._told:
-            return
         elif said.code in {"2554", "2555", "2575"} and _COUNT.search(said.message):
             yield self._count(said, node)
         elif said.code in _ASSIGNMENTS and (match := _LITERAL.search(said.message)):
             yield from self._text(said, match[1])
+        elif not self._told:
+            return
         elif said.code == "2345" and (match := _REQUIRED.search(said.message)):
             if node is not None and node.type == "object" and not has_spread(node):
                 name = f"{called_text(node, self._tree)}.{match[1]}"
@@ -442,11 +442,9 @@ class _Judge:
         texts = self._server.members(at.row, at.column + 1)
         called = function_around(self._by_place[at.row, at.column], self._tree)
         home = self._homes.of_called(called)
-        # Names of what is global are others where another program runs.
-        is_open = home.is_open or "globalThis" in texts
-        if not texts or text in {*texts, PROTO} or is_open:
+        if not texts or text in {*texts, PROTO}:
             return
-        if not self._doubts.may_be_added(text, home.package):
+        if not next(self._doubts.of_text(text, texts, home, told=self._told), ""):
             near = nearest(text, list(texts), shaped=False, filled=True)
             yield self._finding(said, f'"{text}"', "wrong_argument", "", near, home)
 

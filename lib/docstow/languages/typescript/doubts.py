@@ -26,7 +26,7 @@ from docstow.languages.typescript.untyped_node_names import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Container, Sequence
 
     from tree_sitter import Node
 
@@ -221,6 +221,25 @@ class Doubts:
         if not self._typed and not home.package and not self._is_taken_by_comment(owner):
             yield NO_TYPE
 
+    def of_text(self, text: str, texts: Container[str], home: Home, *, told: bool) -> Iterator[str]:
+        """Yield why a text may be right that is none of a fixed set.
+
+        Args:
+            text: it.
+            texts: those of the set.
+            home: what declares the set.
+            told: the code tells types.
+        """
+        if home.is_open:
+            yield OTHER_VERSION
+        # Names of what is global are others where another program runs.
+        if "globalThis" in texts:
+            yield ELSEWHERE
+        if self.may_be_added(text, home.package):
+            yield ADDED
+        if not told and self._homes.ask(home.package, "may_quote", text) is not False:
+            yield OPEN
+
     def of_count(self, called: str, home: Home) -> Iterator[str]:
         """Yield why a number of arguments may be right that a function does not take."""
         if home.is_open:
@@ -228,7 +247,7 @@ class Doubts:
         if self._unresolved.has_type(called) or (not home.package and self._unresolved.is_any):
             yield NOT_FOUND
         # JavaScript takes any number; that of a part of a program may have its reasons.
-        if not self._typed and not self._is_whole:
+        if not self._typed and not (self._is_shown(home) if home.package else self._is_whole):
             yield OPEN
 
     def of_export(self, node: Node | None, module: str, name: str, home: Home) -> Iterator[str]:

@@ -35,6 +35,7 @@ from docstow.languages.typescript.undeclared import (
     give,
     mention,
     module_exports_undeclared,
+    quote,
 )
 
 #: Modules, and exports of the entry, whose names are suggested.
@@ -399,6 +400,11 @@ class NodeSurface:
         """Whether the package, or what it depends on, may have a word anywhere in its code."""
         folders = [each.root for each in self._paths.with_dependencies()]
         return not folders or self._search(mention, folders, name)
+
+    def may_quote(self, text: str) -> bool:
+        """Whether the package's code or declarations may have a text that is all of a literal."""
+        folders = [each.root for each in self._paths.folders()]
+        return self._search(quote, folders, text)
 
     def may_give(self, name: str) -> bool:
         """Whether the package, or what it depends on, may give a member of that name to values."""

@@ -213,6 +213,20 @@ def mention(boundary: Boundary, folders: Iterable[Path], name: str) -> bool:
     return _may_match(word, _bodies(boundary, folders, (*SCRIPTS, *_OTHERS)))
 
 
+def quote(boundary: Boundary, folders: Iterable[Path], name: str) -> bool:
+    """Return whether the code or the declarations of packages have a text that is all of a literal.
+
+    So they may where not all of them can be read.
+
+    Args:
+        boundary: what may be read.
+        folders: the packages.
+        name: the text.
+    """
+    literal = re.compile(rb"(['\"`])%s\1" % re.escape(name.encode()))
+    return _may_match(literal, _bodies(boundary, folders, (*SCRIPTS, *_OTHERS)))
+
+
 def give(boundary: Boundary, folders: Iterable[Path], name: str) -> bool:
     """Return whether the code of packages has a word, but where it reads a member of that name.
 

@@ -339,7 +339,11 @@ class LocalClasses:
         if isinstance(base, LocalType):
             return self.constructor_owner(base)
         # Python's own make what their stubs do not tell: NamedTuple, TypedDict.
-        return base if base.package.name != STANDARD else None
+        if base.package.name == STANDARD:
+            return None
+        # A dictionary takes any key; a typed one those that the class declares, too.
+        is_mapping = base.package.symbol(f"{base.path}.setdefault") is not None
+        return None if is_mapping else base
 
     # -- types of its members ------------------------------------------------------------------
 

@@ -41,8 +41,9 @@ _NOT_GIVEN = re.compile(r"^Missing argument `(\w+)` in function `([\w.]+)`")
 _NOT_CALLABLE = re.compile(r"^Expected a callable, got `")
 _LITERAL = re.compile(
     r"^Argument `Literal\['([^']*)'\]` is not assignable to parameter `\w+` "
-    r"with type `([^\n]+?)` in"
+    r"with type `([^\n]+?)` in(?: function `([\w.]+)`)?"
 )
+_CLOSEST = re.compile(rf"^\s*{_LITERAL.pattern[1:]}", re.MULTILINE)
 _NO_KEY = re.compile(
     r"^(?:Key `(\w+)` is not defined in TypedDict|TypedDict `\w+` does not have key `(\w+)`)"
 )
@@ -150,9 +151,20 @@ def _argument(said: Diagnostic, syntax: Syntax) -> Claim | None:
 
 
 def _of_overloads(said: Diagnostic, syntax: Syntax) -> Claim | None:
-    """Return the keyword that the nearest of several forms does not take."""
+    """Return the text or keyword that the nearest of several forms does not take."""
+    call = syntax.called_with(said)
+    if call is not None and (closest := _CLOSEST.search(said.message)):
+        offered = choices(closest[2])
+        given = (*call.args, *(each.value for each in call.keywords))
+        texts = (e for e in given if isinstance(e, ast.Constant) and e.value == closest[1])
+        node = next(texts, None)
+        # It is named with what is given and with what is wrong: else another form takes it.
+        is_of_other = said.message.count(f"Literal['{closest[1]}']") > 2
+        if node is None or len(offered) < 2 or is_of_other:
+            return None
+        return ChoiceClaim(said, node, closest[1], offered, closest[3], call)
     found, wrong = _OVERLOADED.match(said.message), _KEYWORD.search(said.message)
-    call = syntax.called_with(said) if found is not None and wrong is not None else None
+    call = call if wrong is not None else None
     if call is None or found is None:
         return None
     return ArgumentClaim(said, call, overloaded=True, callee=found[1])
@@ -167,4 +179,6 @@ def _choice(said: Diagnostic, syntax: Syntax) -> Claim | None:
     if found is None:
         return None
     node, offered = syntax.text(said, found[1]), choices(found[2])
-    return ChoiceClaim(said, node, found[1], offered) if node is not None and offered else None
+    if node is None or not offered:
+        return None
+    return ChoiceClaim(said, node, found[1], offered, found[3])

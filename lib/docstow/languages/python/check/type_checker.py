@@ -261,10 +261,15 @@ def _once(claims: Iterator[Claim]) -> list[Claim]:
 def _agreed(claimed: Sequence[Sequence[Claim]]) -> frozenset[ast.AST]:
     """Return the members and imports that several type checkers claim to be absent."""
     absent = (
-        {each.node for each in one if not isinstance(each, MemberClaim) or each.title}
+        {
+            node
+            for each in one
+            if not isinstance(each, MemberClaim) or each.title
+            for node in (each.node, each.call if isinstance(each, ChoiceClaim) else None)
+        }
         for one in claimed
     )
-    counts = Counter(node for each in absent for node in each)
+    counts = Counter(node for each in absent for node in each if node is not None)
     return frozenset(node for node, count in counts.items() if count > 1)
 
 
@@ -713,7 +718,8 @@ class _Judge:
         if wrong is None:
             # A class may have several constructors, of which the wrong one is seen.
             is_seen = any(each.isidentifier() for each in names)
-            return is_seen and not self._may_be_told_otherwise(claim.callee, keyword)
+            is_slip = any(each.startswith(f"{keyword}_") for each in names)
+            return is_seen and (is_slip or not self._may_be_told_otherwise(claim.callee, keyword))
         return wrong
 
     def _is_miscounted(
@@ -822,7 +828,7 @@ class _Judge:
         """Return whether our reader finds the call wrong, too; None where it does not know."""
         if symbol is None:
             return None
-        if not symbol.forms:
+        if not symbol.forms or all(map(_hands_all_on, symbol.forms)):
             return None
         unbound = symbol.kind == "method" and not isinstance(claim.node.func, ast.Attribute)
         return mismatch_of_all(symbol.forms, call_shape(claim.node), unbound=unbound) is not None
@@ -846,10 +852,14 @@ class _Judge:
         if claim.node in self._stored_keys:
             return None  # A dictionary takes any key.
         # One checker alone may know types that others wrote for the package.
-        is_agreed = claim.node in self._agreed
+        is_agreed = claim.node in self._agreed or claim.call in self._agreed
+        if claim.call is not None and not is_agreed:
+            return None  # Another argument may be why no form takes it.
+        is_agreed = is_agreed or self._is_unheard_of(claim)
         if any(_may_stand_for(claim.text, each) for each in claim.choices):
             return None
         near = nearest(claim.text, claim.choices, shaped=False, filled=is_agreed)
+        told = claim.said.message.strip().split("\n")
         if not (near or is_agreed):
             return None
         return self._report(
@@ -857,9 +867,16 @@ class _Judge:
             claim.text,
             f'"{claim.text}"',
             "wrong_argument",
-            message=claim.said.message.split("\n")[0],
+            message=(told[-1] if claim.call is not None else told[0]).strip(),
             near=near,
         )
+
+    def _is_unheard_of(self, claim: ChoiceClaim) -> bool:
+        """Return whether the package of what is given a text has no such word anywhere."""
+        package = self._names.resolver.package_for(claim.callee) if claim.callee else None
+        surface = package.surface if package is not None else None
+        is_word = re.fullmatch(r"\w+", claim.text) is not None
+        return is_word and isinstance(surface, PythonSurface) and not surface.mentions(claim.text)
 
     @cached_property
     def _stored_keys(self) -> frozenset[ast.AST]:
@@ -916,6 +933,11 @@ def _may_stand_for(text: str, choice: str) -> bool:
     """
     plain, known = (re.sub(r"\W|_", "", each).lower() for each in (text, choice))
     return known == plain or (len(plain) <= _LONGEST_SHORT_FORM and known.startswith(plain))
+
+
+def _hands_all_on(parameters: Sequence[Parameter]) -> bool:
+    """Return whether a function takes whatever it is given, so that only its types may tell."""
+    return [each.kind for each in parameters] == ["var_positional", "var_keyword"]
 
 
 def _keyword_of_overloads(claim: ArgumentClaim, names: Sequence[str]) -> str:

@@ -67,12 +67,23 @@ class ArgumentClaim:
 
 @dataclass(frozen=True, slots=True)
 class ChoiceClaim:
-    """That a text is none of a fixed set, or that a dictionary of known keys has no such key."""
+    """That a text is none of a fixed set, or that a dictionary of known keys has no such key.
+
+    Attributes:
+        said: by whom it is said.
+        node: the text.
+        text: what it says.
+        choices: the set, where it is known.
+        callee: the dotted path of what is given the text, where it is told.
+        call: the call that none of several forms takes, the nearest for this text.
+    """
 
     said: Diagnostic
     node: ast.AST
     text: str
     choices: tuple[str, ...]
+    callee: str = ""
+    call: ast.Call | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,10 +185,17 @@ def too_many(most: str, given: str) -> str:
     return f"takes at most {most} positional argument{'s' * (most != '1')}, not {given}"
 
 
+#: A class that is no text, nor anything that a text may be.
+_PLAIN_CLASS = re.compile(r"None|bool|int|float|(?!Any|Unknown|LiteralString)[A-Z]\w+")
+
+
 def choices(expected: str) -> tuple[str, ...]:
-    """Return the texts of a type that is nothing but a fixed set of them; none of another one."""
+    """Return the texts of a type that takes but a fixed set of them; none of another one.
+
+    Beside them it may take values of plain classes.
+    """
     kinds = alternatives(expected)
-    if not all(each.startswith("Literal[") or each == "None" for each in kinds):
+    if not all(each.startswith("Literal[") or _PLAIN_CLASS.fullmatch(each) for each in kinds):
         return ()
     return tuple(one or other for one, other in _CHOICE.findall(expected))
 

@@ -250,6 +250,8 @@ def test_errors_of_types_in_general_are_not_told(
         ("const f = (a) => { const b = structuredClone.call(0, a); b.any; };", []),
         ("const f = () => more() && !process.defaultApp;\nprocess.defaultApps;", ["defaultApps"]),
         ('const http = require("http");\nhttp.Agent.defaultMaxSockets;', []),
+        ('require("./own.js");\nBuffer.filled();', []),
+        ("Buffer.filled();", ["filled"]),
         ('/** @typedef {import("axios").NoSuch} A */\n' + AXIOS + "axios.less;", ["less"]),
         (AXIOS + "const f = (a) => a.later();", []),
         ('/** @param {import("axios").AxiosInstance} a */\nconst f = (a) => a.later();', ["later"]),

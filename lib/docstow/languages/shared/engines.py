@@ -27,7 +27,7 @@ from docstow.languages.shared.scratch import Scratch
 _MOST_SERVERS, _WAIT_S = 6, 15.0
 #: Memory of all together with the process that lends them, from which on those that were used least
 #: recently are ended, and what they may have whatever that one has: one has some 130 MB.
-_MOST_BYTES, _LEAST_BYTES = 420 * 1024**2, 200 * 1024**2
+_MOST_BYTES, _LEAST_BYTES = 400 * 1024**2, 180 * 1024**2
 
 
 @dataclass(frozen=True, slots=True)

@@ -316,6 +316,8 @@ class Doubts:
             text_of(before) == member
             or "=>" in _INNER.sub("", owner)
             or (home.package == NODE and (member in _untyped(owner) or owner.startswith("{")))
+            # Another file may be what fills it where it lacks something.
+            or (home.package == NODE and owner.endswith("Constructor") and not self._is_alone)
             or (is_whole and member in _OF_FUNCTIONS)
             or (is_whole and self._homes.ask(home.package, "runs_with", member) is True)
             or self._is_defined(node, home.package, owner, member)

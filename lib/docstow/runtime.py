@@ -1048,7 +1048,8 @@ def ingest_sample_of(setup: Mapping[str, Any], _: Callable[[Mapping[str, Any]], 
     def ingest(_: Mapping[str, Any]) -> Mapping[str, Any]:
         settings = load(setup["settings"], {})
         configure(settings)
-        Runtime(settings).ingest_sample()
+        with contextlib.closing(Runtime(settings)) as runtime:
+            runtime.ingest_sample()
         return {}
 
     return ingest

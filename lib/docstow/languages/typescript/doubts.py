@@ -359,8 +359,8 @@ class Doubts:
         """The packages that comments take types from, and the code nothing."""
         texts = (text_of(each) for each in self._tree.nodes if each.type == "comment")
         named = {name for text in texts for name in _COMMENTED.findall(text)}
-        used = {name.specifier for name, _ in self._scope.places}
-        return frozenset(split_specifier(each)[0] for each in named - used)
+        used = {split_specifier(name.specifier)[0] for name, _ in self._scope.places}
+        return frozenset({split_specifier(each)[0] for each in named} - used)
 
     @cached_property
     def _is_alone(self) -> bool:

@@ -98,18 +98,18 @@ def _with_exported(boundary: Boundary, files: Iterable[Path]) -> Iterator[bytes 
     """Yield modules and those of which they export all names; None where one cannot be read."""
     waiting = [*files]
     seen = set(waiting)
-    for file in waiting:
-        for body in _read(boundary, [file]):
-            yield body
-            for each in _EXPORTED_MODULE.finditer(body or b""):
-                if each[1]:
-                    continue
-                path = Path(os.path.normpath(file.parent / each[2].decode("utf-8", "replace")))
-                if not each[2].startswith(b"."):
-                    yield None
-                elif path not in seen:
-                    seen.add(path)
-                    waiting.append(path)
+    # What is found is read in its turn.
+    for file, body in zip(waiting, _read(boundary, waiting), strict=False):
+        yield body
+        for each in _EXPORTED_MODULE.finditer(body or b""):
+            if each[1]:
+                continue
+            path = Path(os.path.normpath(file.parent / each[2].decode("utf-8", "replace")))
+            if not each[2].startswith(b"."):
+                yield None
+            elif path not in seen:
+                seen.add(path)
+                waiting.append(path)
 
 
 def _export(bodies: Iterable[bytes | None], name: str) -> bool:

@@ -259,7 +259,7 @@ def _once(claims: Iterator[Claim]) -> list[Claim]:
 
 
 def _agreed(claimed: Sequence[Sequence[Claim]]) -> frozenset[ast.AST]:
-    """Return the members and imports that several type checkers claim to be absent."""
+    """Return the members, imports and calls that several type checkers claim to be wrong."""
     absent = (
         {
             node
@@ -718,7 +718,9 @@ class _Judge:
         if wrong is None:
             # A class may have several constructors, of which the wrong one is seen.
             is_seen = any(each.isidentifier() for each in names)
-            is_slip = any(each.startswith(f"{keyword}_") for each in names)
+            # What hands all on may have a word of its types' keyword for something else.
+            is_handed_on = symbol is not None and bool(symbol.forms)
+            is_slip = is_handed_on and any(each.startswith(f"{keyword}_") for each in names)
             return is_seen and (is_slip or not self._may_be_told_otherwise(claim.callee, keyword))
         return wrong
 

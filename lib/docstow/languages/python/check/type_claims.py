@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from docstow.languages.shared.language_server import Diagnostic
 
 _CHOICE = re.compile(r"\"([^\"]*)\"|'([^']*)'")
+#: A class that is no text, nor anything that a text may be.
+_PLAIN_CLASS = re.compile(r"None|bool|int|float|(?!Any|Unknown|LiteralString)[A-Z]\w+")
 _BRACKETS = {"[": 1, "(": 1, "{": 1, "<": 1, "]": -1, ")": -1, "}": -1, ">": -1}
 #: Where a place ends that is not in the line in which it begins.
 _ELSEWHERE = 1 << 29
@@ -183,10 +185,6 @@ def _ends_before(node: ast.expr, said: Diagnostic) -> bool:
 def too_many(most: str, given: str) -> str:
     """Return what is wrong with a call that has too many arguments without names."""
     return f"takes at most {most} positional argument{'s' * (most != '1')}, not {given}"
-
-
-#: A class that is no text, nor anything that a text may be.
-_PLAIN_CLASS = re.compile(r"None|bool|int|float|(?!Any|Unknown|LiteralString)[A-Z]\w+")
 
 
 def choices(expected: str) -> tuple[str, ...]:

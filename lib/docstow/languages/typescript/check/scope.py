@@ -335,28 +335,31 @@ class Scope:
             node: the expression.
             is_added_to: others add what they like to some of what callbacks get.
         """
+        found = self._origin(node)
+        if found is None or not found[1].is_parameter:
+            return False
+        is_told = text_of(found[0]) in self._documented
+        return not is_told and not _is_of_callback(found[0], is_added_to=is_added_to)
+
+    def _origin(self, node: Node | None) -> tuple[Node, Binding] | None:
+        """Return the name that an expression goes back to: a parameter, or what is imported.
+
+        None is returned where it goes back to neither.
+        """
         for _ in range(_MAX_NAMES):
             root = _root(node)
             binding = self._binding(root) if root is not None else None
             if root is None or binding is None:
-                return False
-            if binding.is_parameter:
-                is_told = text_of(root) in self._documented
-                return not is_told and not _is_of_callback(root, is_added_to=is_added_to)
+                return None
+            if binding.is_parameter or binding.imported is not None:
+                return root, binding
             node = binding.value
-        return False
+        return None
 
     def is_made(self, node: Node | None) -> bool:
         """Whether an expression is what modules give, and no function gets."""
-        for _ in range(_MAX_NAMES):
-            root = _root(node)
-            binding = self._binding(root) if root is not None else None
-            if root is None or binding is None or binding.is_parameter:
-                return False
-            if binding.imported is not None:
-                return True
-            node = binding.value
-        return False
+        found = self._origin(node)
+        return found is not None and found[1].imported is not None
 
     def is_new(self, node: Node | None) -> bool:
         """Whether an expression is a name that a constructor's instance alone is given to."""

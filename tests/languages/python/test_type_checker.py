@@ -767,8 +767,17 @@ class ndarray:
         "matplotlib/__init__.py": "",
         "matplotlib/py.typed": "",
         "matplotlib/axes/__init__.py": """
-class Axes:
+from ..artist import Artist
+
+class Axes(Artist):
+    def set_xlabel(self, label): ...
     def plot(self, values: object) -> None: ...
+    def vlines(self, x, **kwargs) -> None:
+        \'\'\'Draw lines.
+
+        %(Line2D:kwdoc)s
+        \'\'\'
+        kwargs.pop("ends", None)
 """,
         "matplotlib/figure.py": """
 from typing import Any
@@ -777,10 +786,27 @@ class FigureBase:
 class Figure(FigureBase):
     def savefig(self) -> None: ...
 """,
+        "matplotlib/artist.py": """
+class Artist:
+    def set(self, **kwargs): ...
+    def set_alpha(self, alpha): ...
+""",
+        "matplotlib/lines.py": """
+from . import _api
+from .artist import Artist
+
+@_api.define_aliases({"linewidth": ["lw"]})
+class Line2D(Artist):
+    def __init__(self, xdata, *, marker=None, **kwargs): ...
+    def set_linewidth(self, width): ...
+""",
         "matplotlib/pyplot.py": """
 from typing import Any
 from matplotlib.figure import Figure
 def subplots(nrows: int = 1, ncols: int = 1, *, squeeze: bool = True) -> tuple[Figure, Any]: ...
+@_copy_docstring_and_deprecators(Axes.vlines)
+def vlines(x, **kwargs) -> None:
+    return gca().vlines(x, **kwargs)
 """,
     },
     "botocore": {
@@ -814,6 +840,99 @@ class BaseClientExceptions:
                 },
             }
         ),
+    },
+    "mole": {
+        "mole/py.typed": "",
+        "mole/__init__.py": """
+from datetime import datetime
+from typing import Any, Literal, cast, overload
+
+BERTHS = {}
+
+def enrol(cls):
+    BERTHS[cls.__name__] = cls
+    return cls
+
+@enrol
+class Tug:
+    def tow(self) -> None: ...
+
+class Stamp:
+    _inner: datetime
+
+    def __init__(self) -> None:
+        self._inner = datetime.now()
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "tide":
+            return self.hour % 12
+        if not name.startswith("_"):
+            value: Any = getattr(self._inner, name, None)
+            if value is not None:
+                return value
+        return cast(int, object.__getattribute__(self, name))
+
+    def shift(self, days: int) -> "Stamp": ...
+
+class _Maker(type):
+    def __call__(cls, **given):
+        return cls.model(**given)
+
+class Yard(metaclass=_Maker):
+    model: Any
+
+class _Once(type):
+    def __call__(cls, *given):
+        return super().__call__(*given)
+
+class Beacon(metaclass=_Once):
+    def flash(self) -> None: ...
+
+@overload
+def toll(*, how: Literal["low"]) -> int: ...
+@overload
+def toll(*, how: Literal["high", "mid"]) -> str: ...
+def toll(*, how): ...
+
+class Lost(Exception): ...
+""",
+        # Compiled by Cython, with its signatures, and in Rust, with stubs.
+        "mole/sluice.abi3.so": "__pyx_\0open_gate(width, slow=False)\n\nOpen.\0"
+        "shut(self, tide)\0shut(fast=None)\0Gate(self, *, width=1)\0free(a, **rest)\0plain\0",
+        "mole/lock.abi3.so": "pyo3 filled with\0fill\0",
+        "mole/tap.abi3.so": "_cffi_backend",
+        "mole/lock.pyi": "class Basin:\n    def fill(self) -> None: ...\n",
+    },
+    "sqlalchemy": {
+        "sqlalchemy/__init__.py": "from .sql.schema import Column, Index\n",
+        "sqlalchemy/sql/__init__.py": "",
+        "sqlalchemy/sql/schema.py": """
+class Column:
+    def __init__(self, name=None, *args, autoincrement=True, primary_key=False, **kw): ...
+
+class Index:
+    def __init__(self, name, *args, unique=False, **dialect_kw): ...
+""",
+    },
+    "plotly": {
+        "plotly/__init__.py": "",
+        "plotly/graph_objects/__init__.py": "from ..graph_objs import *\n",
+        "plotly/graph_objs/__init__.py": (
+            "from ._bar import Bar\nfrom ._figure import Figure\nfrom ._layout import Layout\n"
+        ),
+        "plotly/graph_objs/_bar.py": """
+class Bar:
+    def __init__(self, arg=None, marker=None, x=None, y=None, **kwargs): ...
+""",
+        "plotly/graph_objs/_layout.py": """
+class Layout:
+    def __init__(self, arg=None, legend=None, title=None, xaxis=None, **kwargs): ...
+""",
+        "plotly/graph_objs/_figure.py": """
+class Figure:
+    def __init__(self, data=None, layout=None, **kwargs): ...
+    def update_layout(self, dict1=None, overwrite=False, **kwargs) -> "Figure": ...
+""",
     },
     "reef": {
         "reef/__init__.py": """
@@ -970,6 +1089,10 @@ def test_what_type_checkers_take_is_suggested_before_what_they_refuse(
         ("import cape\n(cape.Cable() + cape.Cable()).lays()", "Cable.lays", "lay"),
         ("import cape\ndef f():\n    return cape.Cable()\nf().lays()", "Cable.lays", "lay"),
         ("import shoal\nshoal.wired('a').sends('b')", "Wire.sends", "send"),
+        ("import mole\nmole.Tug().tows()", "Tug.tows", "tow"),
+        ("import mole\nmole.Stamp().add(days=1)", "Stamp.add", None),
+        ("import mole\nmole.Beacon().flashes()", "Beacon.flashes", "flash"),
+        ("from mole.lock import Basin\nBasin().filled()", "Basin.filled", "fill"),
         ("import shoal\nclass M(shoal.Model): ...\nM().saves()", "M.saves", "save"),
         ("from sand.dunes import dig", "sand.dunes", "dune"),
         (
@@ -1059,6 +1182,10 @@ def test_what_is_wrong_is_found_with_its_place_and_owner(
         "class Style: ...\nfor each in rest():\n    setattr(Style, each, 1)\nStyle().bold",
         HANDLER,
         "import bay\n(sorted([1]) == bay.tide()).all()",
+        "import mole\nclass B:\n    def go(self): ...\nclass Y(mole.Yard): model = B\nY().go()",
+        "import mole\nmole.Stamp().tide\nmole.Stamp().isoformat()",
+        "from mole.tap import ffi, lib\nlib.draw()",
+        "import mole\nwith raises(mole.Lost):\n    mole.Tug().tows()",
         "import cape\ncape.bell('h')\ncape.bell('<high>')",
         "import datetime as dt\n(dt.datetime.now() - dt.timedelta(1)).isoformat()",
         FILLED,
@@ -1263,6 +1390,63 @@ def test_code_in_docstrings_of_a_file_is_not_judged(verify: Verify) -> None:
     assert [e["line"] for e in verify(">>> import harbour\n>>> harbour.absent")["results"]] == [2]
 
 
+@pytest.mark.parametrize(
+    ("code", "name", "first"),
+    [
+        ("open_gate(1, slowly=True)", "open_gate(slowly=)", "slow"),
+        ("shut(tide=1)", "shut(tide=)", None),
+        ("Gate(widths=2)", "Gate(widths=)", "width"),
+        ("free(1, anything=2)\nopen_gate(1, slow=True)\nshut(fast=1)", "", None),
+        ("plain(anything=2)", "", None),
+    ],
+)
+def test_signatures_in_the_texts_of_compiled_modules_tell_keywords(
+    verify: Verify, code: str, name: str, first: str | None
+) -> None:
+    found = verify(f"from mole.sluice import *\nfrom mole import sluice\nsluice.{code}")["results"]
+    assert [each["name"].rpartition(".")[2] for each in found] == [name] * bool(name)
+    assert first is None or found[0]["suggestions"] == [first]
+
+
+@pytest.mark.parametrize(
+    ("code", "name"),
+    [
+        ("sa.Column('a', primary=True)", "Column(primary=)"),
+        ("sa.Column('a', auto_increment=True)", "Column(auto_increment=)"),
+        ("sa.Index('a', 'b', mysql_length=3, unique=True)", ""),
+        ("go.Bar(x=[1], color='teal')", "Bar(color=)"),
+        ("go.Bar(x=[1], marker_color='teal', skip_invalid=True)", ""),
+        ("go.Figure().update_layout(x_title='a')", "update_layout(x_title=)"),
+        ("go.Figure().update_layout(xaxis2={}, legend_title_text='b', overwrite=True)", ""),
+        ("go.Figure(layout_title_text='a')", ""),
+    ],
+)
+def test_keywords_that_are_told_by_what_they_begin_with(
+    verify: Verify, code: str, name: str
+) -> None:
+    answer = verify(f"import sqlalchemy as sa\nimport plotly.graph_objects as go\n{code}")
+    found = [each["name"].rpartition(".")[2] for each in answer["results"]]
+    assert found == [name] * bool(name)
+
+
+@pytest.mark.parametrize(
+    ("code", "name"),
+    [
+        ("ax.vlines(1, line_width=2)", "vlines(line_width=)"),
+        ("ax.vlines(1, linewidth=2, lw=2, marker='o', alpha=1, ends=2)", ""),
+        ("plt.vlines(1, colour='r')", "vlines(colour=)"),
+        ("plt.vlines(1, lw=1)", ""),
+        ("ax.set(x_label='a')", "set(x_label=)"),
+        ("ax.set(xlabel='a', alpha=1)", ""),
+        ("make(projection='polar')\nax.vlines(1, radius=2)", ""),
+    ],
+)
+def test_keywords_of_what_is_drawn_are_its_properties(verify: Verify, code: str, name: str) -> None:
+    head = "import matplotlib.pyplot as plt\nfrom matplotlib.axes import Axes\nax = Axes()\n"
+    found = [each["name"].rpartition(".")[2] for each in verify(f"{head}{code}")["results"]]
+    assert found == [name] * bool(name)
+
+
 def test_a_keyword_is_found_on_its_line_though_a_decorator_may_take_it(verify: Verify) -> None:
     (found,) = verify("import atoll\natoll.measure(\n    1,\n    units='ft',\n)")["results"]
     assert (found["name"], found["line"]) == ("atoll.measure(units=)", 4)
@@ -1273,6 +1457,8 @@ def test_a_keyword_is_found_on_its_line_though_a_decorator_may_take_it(verify: V
     ("code", "expected"),
     [
         ("cape.ring('loudest')", ['"loudest"']),
+        ("import mole\nmole.toll(how='loudest')", ['"loudest"']),
+        ("import mole\nclass A:\n    @mole.toll(how='loud')\n    def f(self): ...", ['"loud"']),
         ("cape.ring(cape.Boat())", []),
         ("cape.chime(1, pitch='loudest')", ['"loudest"']),
         ("cape.chime('a', abs)\ncape.chime(1, 'low')", []),
@@ -1284,6 +1470,11 @@ def test_texts_of_a_set_that_is_not_all_that_is_taken(
 ) -> None:
     found = verify(f"import cape, harbour\n{code}")["results"]
     assert [each["name"] for each in found] == expected
+
+
+def test_what_is_to_be_raised_is_judged(verify: Verify) -> None:
+    code = "import mole\nassertRaises(mole.Lots, mole.Tug().tows)"
+    assert [each["name"] for each in verify(code)["results"]] == ["mole.Lots"]
 
 
 def test_what_nobody_can_judge_is_counted(verify: Verify) -> None:

@@ -1,4 +1,4 @@
-"""The texts of a compiled module, which Cython keeps compressed.
+"""The texts of a compiled module, which Cython keeps compressed, and the signatures among them.
 
 Cython joins the texts and bytes of a module, sorted, and packs them by zlib or, since 3.3, by a
 method of its own: a byte of eight flags, lowest first, stands before eight parts, each of which is
@@ -37,6 +37,25 @@ _LEAST_READABLE = 0.3
 _LETTERS = bytes([9, 10, 13, *range(32, 127)])
 #: A text of every module.
 _ALWAYS = b"__main__"
+#: What every module that Cython compiled has in it.
+CYTHON = b"__pyx_"
+
+
+def embedded_signatures(body: bytes, name: str) -> list[str]:
+    """Return the signatures that docstrings begin with: ``tostring(element, method="xml")``.
+
+    Cython writes them there (``embedsignature``), of classes those of their constructors, and of
+    methods without their classes.
+
+    Args:
+        body: the module's file.
+        name: of functions, classes or methods.
+    """
+    if CYTHON not in body:
+        return []
+    inside = rb"[^()\0]|\([^()\0]*\)"
+    found = re.findall(rb"\0(%s\((?:%s)*\))(?=[\0\n ])" % (name.encode(), inside), body)
+    return [" ".join(each.decode("utf-8", "replace").split()) for each in found]
 
 
 def compressed_texts(body: bytes) -> Iterator[bytes]:

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Literal
 
 from docstow.core.errors import DocstowError
-from docstow.languages.python.cython_texts import compressed_texts
+from docstow.languages.python.cython_texts import CYTHON, compressed_texts, embedded_signatures
 from docstow.languages.python.service_clients import DESCRIPTIONS, service_source
 from docstow.languages.python.source import read_module
 from docstow.languages.python.source.facts import ModuleFacts
@@ -31,8 +31,11 @@ _LARGEST_FILE = 4 * 1024 * 1024
 _LARGEST_BINARY = 96 * 1024 * 1024
 _NATIVE_SUFFIXES = (".so", ".pyd", ".dll", ".dylib")
 #: What is in modules that are made by Cython, by Rust and by mypyc, which keep names otherwise.
-_CYTHON = b"__pyx_"
-_RUST_AND_MYPYC = (b"pyo3", b"rustc", b"CPyStatic")
+_RUST = (b"pyo3", b"rustc")
+_MYPYC = b"CPyStatic"
+#: What modules made by cffi have in them, and the names that these give.
+_CFFI = b"_cffi_backend"
+_CFFI_NAMES = (b"ffi", b"lib")
 _STUBS = "-stubs"
 
 
@@ -135,6 +138,7 @@ class PythonFiles:
         self._listed: dict[Path, dict[str, bool]] = {}
         self._modules: dict[str, ModuleFiles | None] = {}
         self._searched: dict[tuple[Path, str], bool | None] = {}
+        self._signatures: dict[tuple[Path, str], list[str]] = {}
         #: The texts of compiled modules that were compressed.
         self._texts: dict[Path, bytes] = {}
         self.stamps = Stamps()
@@ -220,7 +224,8 @@ class PythonFiles:
         """Return whether the file of a compiled module has a name somewhere; None where unknown.
 
         What it gives to its module and classes is written there as it is, in C with a zero byte
-        behind it, or in the texts that Cython keeps compressed.
+        behind it, in Rust so where it is no class or constant, or in the texts that Cython keeps
+        compressed.
         """
         if module.binary is None:
             return False
@@ -237,20 +242,35 @@ class PythonFiles:
         """Return whether a compiled module may have a function or method of a name.
 
         The names of these are written in C with a zero byte behind them, whatever it is made by,
-        but for Rust and mypyc, which keep them otherwise.
+        but for mypyc, which keeps them otherwise.
         """
         if module.binary is None:
             return False
         with suppress(DocstowError):
             body = self._boundary.read(module.binary, most=_LARGEST_BINARY, text=False)
-            is_c = not any(maker in body for maker in _RUST_AND_MYPYC)
-            return name.encode() + (b"\0" if is_c else b"") in body
+            return name.encode() + (b"" if _MYPYC in body else b"\0") in body
         return True
+
+    def embedded_signatures(self, module: ModuleFiles, name: str) -> list[str]:
+        """Return the signatures of a name that a compiled module has in its texts."""
+        if module.binary is None:
+            return []
+        key = (module.binary, name)
+        if key not in self._signatures:
+            self._signatures[key] = []
+            with suppress(DocstowError):
+                body = self._boundary.read(module.binary, most=_LARGEST_BINARY, text=False)
+                self._signatures[key] = embedded_signatures(body, name)
+        return self._signatures[key]
 
     def _has_word(self, binary: Path, body: bytes, name: bytes) -> bool | None:
         """Return whether a compiled module has a name; None where its texts cannot be read."""
-        is_c = not any(maker in body for maker in (_CYTHON, *_RUST_AND_MYPYC))
-        if _CYTHON not in body or b"decompress" not in body:
+        if CYTHON not in body or b"decompress" not in body:
+            is_c = not any(maker in body for maker in (CYTHON, _MYPYC, *_RUST))
+            # Classes and constants of Rust have no zero byte behind their names.
+            is_c = is_c or (any(maker in body for maker in _RUST) and name.islower())
+            if _CFFI in body and name in _CFFI_NAMES:
+                return True
             return name + (b"\0" if is_c else b"") in body
         if binary not in self._texts:
             self._texts[binary] = b"\0".join(compressed_texts(body))

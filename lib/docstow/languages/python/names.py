@@ -830,6 +830,7 @@ def _trace(view: DefinitionView) -> Lineage:
         doubts.read_getattr(view, body, standard)
     if proxied is not None:
         orders.append(list(proxied.classes))
+        standard += proxied.standard
         doubts.add(proxied.seen.and_also(proxied.on_instances))
         doubts.compiled |= dict.fromkeys(proxied.compiled)
     classes = (view, *_merged([*orders, [each[0] for each in orders if each]]))
@@ -859,6 +860,10 @@ def _proxied(view: DefinitionView, attribute: str) -> Lineage | None:
     annotation, value = annotation_and_value(ways[0].signature) if len(ways) == 1 else (None, None)
     name = dotted(annotation) or (dotted(value.func) if isinstance(value, ast.Call) else "")
     found = view.find(name) if name else None
+    kind = standard_class(found.path) if isinstance(found, DefinitionView | External) else None
+    if kind is not None:
+        # What makes instances of the class has to be its own.
+        return Lineage((), (kind,), Doubt(), "") if "__init__" in _body_names(view) else None
     if not isinstance(found, DefinitionView) or found.definition.body is None:
         return None
     return found.names.lineage(found) if found.path != view.path else None

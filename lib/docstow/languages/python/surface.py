@@ -29,8 +29,8 @@ from docstow.languages.python.files import Layer, ModuleFiles, PythonFiles
 from docstow.languages.python.names import DefinitionView, External, ModuleView, Names, NameView
 from docstow.languages.python.source.dynamic import FILLED
 from docstow.languages.python.source.facts import Definition, ModuleFacts
-from docstow.languages.python.source.functions import hands_keywords_on
-from docstow.languages.python.source.syntax import Function
+from docstow.languages.python.source.functions import hands_keywords_on, parameters
+from docstow.languages.python.source.syntax import Function, string_value
 from docstow.languages.python.stored_facts import StoredFacts
 from docstow.languages.python.words import Words
 from docstow.languages.shared.boundary import Boundary
@@ -390,6 +390,14 @@ class PythonSurface:
             return not told.isdisjoint({name, *(name.removeprefix(each) for each in _ACCESSORS)})
         return any(len(each) > 2 and each in name for each in told)
 
+    def texts_of_decorators(self, path: str) -> list[str]:
+        """Return the texts that decorators of a class and its bases are given."""
+        found = _definitions(self._views(path))
+        paths = (each.path for view in found for each in view.names.lineage(view).classes)
+        nodes = filter(None, map(self.class_node, paths))
+        above = (each for node in nodes for each in node.decorator_list)
+        return [text for one in above for each in ast.walk(one) if (text := string_value(each))]
+
     def everything(self, path: str) -> Everything:
         """Return all names of a module or class, with the other packages that they come from."""
         names: dict[str, None] = {}
@@ -454,6 +462,20 @@ class PythonSurface:
             each is None or each.getattr_result not in {"no", "handed"} for each in bodies
         )
 
+    def makes_others(self, path: str) -> bool:
+        """Return whether a call of a class may make instances of other classes, by its metaclass.
+
+        So does a factory's. One that calls ``type.__call__`` in the end makes its own.
+        """
+        lineages = (each.names.lineage(each) for each in _definitions(self._views(path)))
+        for meta in (each for one in lineages for each in one.metaclasses):
+            if meta.definition.body is None or "__call__" not in meta.definition.body.names:
+                continue
+            call = self.function(f"{meta.path}.__call__")
+            if call is None or "super().__call__(" not in ast.unparse(call):
+                return True
+        return False
+
     def stands_for_others(self, path: str) -> bool:
         """Return whether values of other classes may be taken for instances of a class."""
         found = _definitions(self._views(path))
@@ -493,6 +515,25 @@ class PythonSurface:
         node, views = self._node(path), _definitions(self._views(path))
         is_option = isinstance(node, Function) and hands_keywords_on(node)
         return written_parameters(views[0]) if is_option and len(views) == 1 else None
+
+    def embedded(self, path: str) -> dict[str, tuple[Parameter, ...]]:
+        """Return the signatures that a compiled module without stubs has in its texts.
+
+        Each with what is taken by it, without the receiver of a constructor.
+        """
+        found = self.resolver.compiled_module(path)
+        if found is None or found[1].layers:
+            return {}
+        forms: dict[str, tuple[Parameter, ...]] = {}
+        for each in found[0].files.embedded_signatures(found[1], path.rpartition(".")[2]):
+            tree = try_parse_module(f"def {each}: ...")
+            header = tree.body[0] if tree is not None and tree.body else None
+            taken = parameters(header.args) if isinstance(header, Function) else ()
+            is_received = bool(taken) and taken[0].name in {"self", "cls"}
+            # What a method is called as is no function of the module.
+            if isinstance(header, Function) and is_received == each[:1].isupper():
+                forms[each] = taken[is_received:]
+        return forms
 
     def function(self, path: str) -> Function | None:
         """Return the source of a function; None where it cannot be read."""

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from docstow.languages.python.check.annotations import LocalType, PackageType, ValueType
+from docstow.languages.python.check.artists import mismatch_of_artist
 from docstow.languages.python.check.certainty import (
     is_conclusive,
     is_told,
@@ -23,6 +24,7 @@ from docstow.languages.python.check.inference import Inference
 from docstow.languages.python.check.origins import with_unheard_of
 from docstow.languages.python.check.parse import Parsed, Scope, collect_scopes, outer_nodes, parse
 from docstow.languages.python.check.passed import call_shape
+from docstow.languages.python.check.prefixed import mismatch_of_prefixed
 from docstow.languages.python.source.syntax import Function, dotted
 from docstow.languages.python.surface import PythonSurface
 from docstow.languages.shared.findings import ALLOWED_FOR, Finding, Verdict, sort_findings
@@ -58,6 +60,10 @@ _CAUGHT = re.compile(
 )
 #: Calls whose code is meant to fail.
 _EXPECTING = re.compile(r"raises|Raises|warns|Warns|suppress|\bpatch\b")
+#: What code says that makes other axes of matplotlib than plain ones, which take more.
+_OTHER_AXES = re.compile(r"projection|3d|polar", re.IGNORECASE)
+#: Packages whose plugins get no further keywords of their functions: those of matplotlib draw.
+_PLUGINS_WITHOUT_KEYWORDS = frozenset({"matplotlib"})
 #: Functions that test what a variable is.
 _NARROWING = frozenset({"isinstance", "issubclass", "hasattr", "setattr", "type", "vars"})
 
@@ -201,10 +207,19 @@ class _Checker:
                 self._import(node)
             case ast.Call():
                 self._call(node)
-                self._guarded += _expects_failure(node.func)
+                return _expects_failure(node.func) and self._visit_expected(node)
             case ast.Attribute(ctx=ast.Load()):
                 return self._attribute(node)
         return False
+
+    def _visit_expected(self, node: ast.Call) -> bool:
+        """Check what is to be raised, not what is to raise it: ``assertRaises(Error, call)``."""
+        for each in (node.func, *node.args[:1]):
+            self.visit(each)
+        self._guarded += 1
+        for rest in (*node.args[1:], *node.keywords):
+            self.visit(rest)
+        return True
 
     def _visit_try(self, node: ast.Try | ast.TryStar) -> None:
         guarded = self._guarded
@@ -353,6 +368,8 @@ class _Checker:
             unbound = unbound or (symbol is not None and symbol.kind == "function")
         elif not self._is_patched(path):
             answer = self._names.look_up(path)
+            if not answer.whole:
+                self._keyword_of_compiled(node, path, answer)
             unbound = answer.symbol is not None and answer.symbol.kind == "method"
             owner_path = path.rpartition(".")[0]
             if aliased := self._values.members.aliased_method(path):
@@ -420,6 +437,22 @@ class _Checker:
             name = f"{path}({wrong.keyword}=)" if wrong.keyword else f"{path}()"
             self._report(place_of(node, wrong.keyword), name, answer)
 
+    def _keyword_of_compiled(self, node: ast.Call, path: str, answer: Answer) -> None:
+        """Report a keyword that no signature has which a compiled module keeps in its texts."""
+        surface = answer.package.surface if answer.package is not None else None
+        if not isinstance(surface, PythonSurface) or not node.keywords:
+            return
+        shape, forms = call_shape(node, self._around), surface.embedded(path)
+        wrong = mismatch_of_all([*forms.values()], shape, unbound=True)
+        if wrong is not None:
+            answer = replace(
+                answer,
+                status="wrong_argument",
+                message=f"{path} {wrong.reason}: {next(iter(forms))[:_LONGEST_SIGNATURE]}",
+                suggestions=wrong.suggestions(),
+            )
+            self._report(place_of(node, wrong.keyword), f"{path}({wrong.keyword}=)", answer)
+
     def _keyword_of_nobody(self, node: ast.Call, path: str, answer: Answer) -> Mismatch | None:
         """Return what is wrong with a keyword that nothing takes that a function hands it to.
 
@@ -428,10 +461,20 @@ class _Checker:
         surface = answer.package.surface if answer.package is not None else None
         if not isinstance(surface, PythonSurface) or not node.keywords:
             return None
-        taken, may_take = surface.undecorated(path), surface.has_keyword
-        if taken is None and not surface.has_plugins:
-            taken, may_take = surface.options(path), surface.may_take
         shape = call_shape(node, self._around)
+        if answer.symbol is not None:
+            wrong = mismatch_of_prefixed(surface, answer.symbol, shape)
+            is_drawn = surface.package.name == "matplotlib" and not _OTHER_AXES.search(
+                self._parsed.text
+            )
+            if wrong is None and is_drawn:
+                wrong = mismatch_of_artist(surface, answer.symbol, path, shape)
+            if wrong is not None:
+                return wrong
+        taken, may_take = surface.undecorated(path), surface.has_keyword
+        hands_on = not surface.has_plugins or surface.package.name in _PLUGINS_WITHOUT_KEYWORDS
+        if taken is None and hands_on:
+            taken, may_take = surface.options(path), surface.may_take
         wrong = mismatch(taken, shape, unbound=True) if taken is not None else None
         if wrong is None or self._is_said(wrong.keyword) or may_take(wrong.keyword):
             return None

@@ -51,6 +51,12 @@ def may_make_another(package: Installed, path: str) -> bool:
     return new is not None and is_any and not new.signature.endswith("-> Self")
 
 
+def makes_others(owner: PackageType) -> bool:
+    """Return whether a call of a class, or of one that extends it, may make another's instance."""
+    surface = owner.package.surface
+    return isinstance(surface, PythonSurface) and surface.makes_others(owner.path)
+
+
 def is_filled(owner: PackageType, name: str) -> bool:
     """Return whether a function makes names up for a class."""
     surface = owner.package.surface

@@ -1,7 +1,7 @@
 """What a docstring says that a function returns, where no annotation and no code tells it.
 
 Forms: ``:rtype: Class`` and ``:return: a :class:`Class` …`` (Sphinx), the section ``Returns`` of
-numpydoc with one entry, and that of Google's style.
+numpydoc with one entry or with numpy's arrays among several, and that of Google's style.
 """
 
 from __future__ import annotations
@@ -23,6 +23,15 @@ _ONE = re.compile(r"(?:an? |instance of )?((?:\w+\.)*[A-Z]\w*)(?: instance| obje
 _MANY = re.compile(
     r"(?:a )?list of ((?:\w+\.)*[A-Z]\w*)|list\[((?:\w+\.)*[A-Z]\w*)\]", re.IGNORECASE
 )
+#: What numpydoc calls arrays, with what it says of their form.
+_ARRAY = re.compile(
+    r"(?:\([\w, .+*-]*\) |\d-?[dD] )?(?:np\.|numpy\.)?(?:nd)?array"
+    r"(?:(?:,? (?:of )?shape|,? (?:of )?dtype)\b[^|]*| of (?:float|int|bool|complex|shape)\w*"
+    r"(?: [^|]*)?|,? \([\w, .+*-]*\))?"
+)
+#: What may make other tables of the arrays that it is given.
+_OF_TABLES = re.compile(r"\b(?:pandas|DataFrame|Series|set_output)\b")
+_ARRAY_TYPE = "numpy.ndarray"
 
 
 def documented_return(docstring: str) -> str:
@@ -34,21 +43,31 @@ def documented_return(docstring: str) -> str:
     lines = docstring.split("\n")
     for line, *below in (lines[at:] for at, each in enumerate(lines) if each.startswith("Returns")):
         if line == "Returns" and _is_underline(below[:1]):
-            return _annotation(_only_entry(below[1:]))
+            entries = _entries(below[1:])
+            arrays = [] if _OF_TABLES.search(docstring) else [*map(_array, entries)]
+            if len(entries) == 1:
+                return arrays[0] if any(arrays) else _annotation(entries[0])
+            # What else is in a tuple is left open.
+            parts = ", ".join(each or "Any" for each in arrays)
+            return f"tuple[{parts}]" if any(arrays) else ""
         if line == "Returns:":
             kind, colon, _ = "".join(below[:1]).strip().partition(": ")
             return _annotation(kind) if colon else ""
     return ""
 
 
-def _only_entry(lines: Sequence[str]) -> str:
-    """Return the type of the only entry of a section; empty where there are several."""
+def _entries(lines: Sequence[str]) -> list[str]:
+    """Return the types of the entries of a section."""
     entries: list[str] = []
     for at, line in enumerate(lines):
         if _is_underline(lines[at + 1 : at + 2]):
             break
         entries += [line] if line[:1].strip() else []
-    return entries[0].rpartition(" : ")[2] if len(entries) == 1 else ""
+    return [each.rpartition(" : ")[2] for each in entries]
+
+
+def _array(text: str) -> str:
+    return _ARRAY_TYPE if _ARRAY.fullmatch(text.strip().rstrip(".")) else ""
 
 
 def _is_underline(lines: Sequence[str]) -> bool:

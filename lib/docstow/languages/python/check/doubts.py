@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from docstow.languages.python.check.parse import Assigned, Defined, PlainParameter, Scope
 from docstow.languages.python.check.passed import call_shape
-from docstow.languages.python.source.syntax import Function, positional
+from docstow.languages.python.source.syntax import Function, dotted, positional
 
 if TYPE_CHECKING:
     from docstow.languages.python.check.checked import Checked
@@ -58,15 +58,16 @@ class Doubts:
 
     @cached_property
     def _decorators(self) -> frozenset[int]:
-        """The decorators of methods: ``@field.validator`` is of what makes the field."""
-        methods = (
-            each
-            for node in ast.walk(self._own.parsed.tree)
-            for each in (node.body if isinstance(node, ast.ClassDef) else ())
-            if isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef)
-        )
+        """The decorators of methods that are of what the class makes: ``@field.validator``."""
+        classes = (e for e in ast.walk(self._own.parsed.tree) if isinstance(e, ast.ClassDef))
         return frozenset(
-            id(inner) for each in methods for one in each.decorator_list for inner in ast.walk(one)
+            id(inner)
+            for node in classes
+            for each in node.body
+            if isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef)
+            for one in each.decorator_list
+            if dotted(_chain_root(one)) in self._own.inner_scopes[node].bindings
+            for inner in ast.walk(one)
         )
 
     def is_guarded(self, claim: Claim) -> bool:
@@ -152,6 +153,11 @@ def _chain(node: ast.expr) -> Iterator[ast.expr]:
     while isinstance(node, ast.Attribute | ast.Call | ast.Subscript | ast.Await):
         node = node.func if isinstance(node, ast.Call) else node.value
         yield node
+
+
+def _chain_root(node: ast.expr) -> ast.expr:
+    *_, root = _chain(node)
+    return root
 
 
 def _place(node: ast.expr) -> ast.expr:

@@ -18,6 +18,7 @@ from docstow.languages.python.check.annotations import (
     without_none,
 )
 from docstow.languages.python.check.bodies import Bodies
+from docstow.languages.python.check.certainty import makes_others
 from docstow.languages.python.check.documented import documented_return
 from docstow.languages.python.check.fitting import CallUse
 from docstow.languages.python.check.overloads import agree, matching_overloads, of_key
@@ -161,8 +162,8 @@ class Members:
     # -- classes -------------------------------------------------------------------------------
 
     def instantiate(self, kind: PackageType, passed: Passed) -> PackageType | None:
-        """Return an instance of a class, unless its ``__new__`` may make another."""
-        if kind.path in _NO_INSTANCES:
+        """Return an instance of a class, unless ``__new__`` or a metaclass may make another."""
+        if kind.path in _NO_INSTANCES or makes_others(kind):
             return None
         instance = replace(kind, is_class=False)
         new = kind.package.surface.symbol(f"{kind.path}.__new__")
@@ -461,7 +462,8 @@ class Members:
                 or self._bodies.returned(symbol, package, receiver)
             )
             if returned is None and (said := documented_return(symbol.docstring)):
-                returned = without_none(self.annotations.read(try_parse_expression(said), context))
+                read = self.annotations.read(try_parse_expression(said), context)
+                returned = _plain_arrays(without_none(read))
             return self.wrap_result(returned, written[0], set())
         if len(fit) > 1:
             fit = [each for each in fit if self._accepts(each, context, passed, receives)] or fit
@@ -600,6 +602,15 @@ def _visible(headers: Sequence[Function]) -> Sequence[Function]:
 def _is_class(path: str, package: Installed) -> bool:
     symbol = package.surface.symbol(path) if path else None
     return symbol is not None and symbol.kind in {"class", "enum"}
+
+
+def _plain_arrays(value: ValueType | None) -> ValueType | None:
+    """Return a value whose arrays are numpy's plain ones: docstrings would name a subclass."""
+    if not isinstance(value, PackageType):
+        return value
+    subclasses = () if value.path == ARRAY else value.subclasses
+    inner = tuple(map(_plain_arrays, value.arguments))
+    return replace(value, arguments=inner, subclasses=subclasses)
 
 
 def _is_bound(written: Sequence[Function]) -> bool:

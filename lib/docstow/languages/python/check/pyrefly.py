@@ -44,6 +44,7 @@ _LITERAL = re.compile(
     r"with type `([^\n]+?)` in(?: function `([\w.]+)`)?"
 )
 _CLOSEST = re.compile(rf"^\s*{_LITERAL.pattern[1:]}", re.MULTILINE)
+_PARAMETER = re.compile(r"is not assignable to parameter `(\w+)`")
 _NO_KEY = re.compile(
     r"^(?:Key `(\w+)` is not defined in TypedDict|TypedDict `\w+` does not have key `(\w+)`)"
 )
@@ -154,7 +155,7 @@ def _of_overloads(said: Diagnostic, syntax: Syntax) -> Claim | None:
     """Return the text or keyword that the nearest of several forms does not take."""
     call = syntax.called_with(said)
     if call is not None and (closest := _CLOSEST.search(said.message)):
-        offered = choices(closest[2])
+        offered = _of_all_forms(said.message, closest[2]) or choices(closest[2])
         given = (*call.args, *(each.value for each in call.keywords))
         texts = (e for e in given if isinstance(e, ast.Constant) and e.value == closest[1])
         node = next(texts, None)
@@ -168,6 +169,15 @@ def _of_overloads(said: Diagnostic, syntax: Syntax) -> Claim | None:
     if call is None or found is None:
         return None
     return ArgumentClaim(said, call, overloaded=True, callee=found[1])
+
+
+def _of_all_forms(message: str, closest: str) -> tuple[str, ...]:
+    """Return the texts that a parameter takes, where each form has a set of its own for it."""
+    told = _PARAMETER.search(message)
+    sets = re.findall(rf"\b{told[1]}: ([^,)]*Literal\[[^\]]*\])", message) if told else []
+    forms = [each for each in message.split("\n") if each.startswith("    (")]
+    is_each = len(sets) == len(forms) > 1 and all(map(choices, sets))
+    return tuple(dict.fromkeys(e for one in (closest, *sets) for e in choices(one))) * is_each
 
 
 def _choice(said: Diagnostic, syntax: Syntax) -> Claim | None:

@@ -33,6 +33,7 @@ from docstow.languages.python.check.certainty import (
     is_filled,
     is_told,
     is_unheard_of,
+    makes_others,
     may_make_another,
     stands_for_others,
     subclass_may_have,
@@ -403,7 +404,9 @@ class _Judge:
         descriptor = (kind.package.symbol(f"{kind.path}.{each}") for each in ("__get__", "__set__"))
         if any(each is not None and each.kind == "method" for each in descriptor):
             return None
-        if claim.title and (stands_for_others(kind) or subclass_may_have(kind, name)):
+        if claim.title and (
+            makes_others(kind) or stands_for_others(kind) or subclass_may_have(kind, name)
+        ):
             return None
         if self._own.values.classes.subclass_has(kind, name):
             return None
@@ -528,6 +531,8 @@ class _Judge:
             return None
         near = self._names.suggest_own(title, name, lambda: classes.member_names(kind))
         if kind.is_receiver and (classes.has_subclasses(kind) or not bases):
+            return None
+        if not (kind.is_receiver or kind.is_class) and any(map(makes_others, bases)):
             return None
         message = f"class {title} of this code has no {name}{advice(name, near)}"
         return self._report(
@@ -861,15 +866,17 @@ class _Judge:
         if any(_may_stand_for(claim.text, each) for each in claim.choices):
             return None
         near = nearest(claim.text, claim.choices, shaped=False, filled=is_agreed)
-        told = claim.said.message.strip().split("\n")
         if not (near or is_agreed):
             return None
+        message = claim.said.message.strip().partition("\n")[0].strip()
+        if claim.call is not None:
+            message = f"{claim.callee} takes {', '.join(claim.choices)} there, not {claim.text}."
         return self._report(
             claim.node,
             claim.text,
             f'"{claim.text}"',
             "wrong_argument",
-            message=(told[-1] if claim.call is not None else told[0]).strip(),
+            message=message,
             near=near,
         )
 

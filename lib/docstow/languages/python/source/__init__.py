@@ -42,6 +42,7 @@ from docstow.languages.python.source.getattr_names import (
     lazy_names,
     module_getattr,
     proxied_attribute,
+    told_names,
 )
 from docstow.languages.python.source.syntax import (
     Function,
@@ -323,7 +324,7 @@ class _BodyReader:
             keywords=bool(keywords),
             names={each: tuple(bound) for each, bound in inner.names.items()},
             fields=tuple(inner.fields.values()),
-            mentioned=frozenset(_SELF_ATTRIBUTE.findall(methods)),
+            mentioned=frozenset(_SELF_ATTRIBUTE.findall(methods)) | told_names(node.body),
             open_reason=inner.open_reason or self.dynamics.classes.get(name, ""),
             getattr_result=class_getattr_result(node.body),
             has_called_base=any(

@@ -120,7 +120,7 @@ class ClassBody:
         keywords: whether there are further keywords in the header.
         names: definitions by name, more than one where branches differ.
         fields: annotated names in order.
-        mentioned: attributes of ``self`` and ``cls`` in methods.
+        mentioned: attributes of ``self`` and ``cls`` in methods, and what ``__getattr__`` compares.
         open_reason: why further names may appear; empty where none can.
         getattr_result: what ``__getattr__`` returns for names that the class lacks.
         has_called_base: whether a base is the result of a call, whose names ``bases`` has.

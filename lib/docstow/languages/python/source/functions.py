@@ -234,7 +234,9 @@ def keeps_arguments(node: Function, *, called: bool = False) -> Keeps:
 
 def _returns_first(node: Function) -> bool:
     """Return whether a function returns what it is called with, and nothing else."""
-    plain = [each.arg for each in positional(node) if each.arg not in {"self", "cls"}]
+    names = [each.arg for each in positional(node)]
+    # What takes ``cls`` alone, outside of a class, decorates classes.
+    plain = names if names == ["cls"] else [each for each in names if each not in {"self", "cls"}]
     last = node.body[-1]
     if not plain or not isinstance(last, ast.Return) or dotted(last.value) != plain[0]:
         return False

@@ -456,18 +456,52 @@ def proxied_attribute(body: Sequence[ast.stmt]) -> str:
     if not isinstance(node, ast.FunctionDef) or len(node.args.args) != 2:
         return ""
     receiver, name = (each.arg for each in node.args.args)
+    assigned = {
+        dotted(place): value
+        for each in ast.walk(node)
+        if isinstance(each, ast.Assign | ast.AnnAssign)
+        for place, _, value in assignments(each)
+    }
+    told = _told(node, name)
     given = [each.value for each in ast.walk(node) if isinstance(each, ast.Return)]
     handed = set()
     for each in given:
-        match each:
-            case ast.Call(func=ast.Name(id="getattr"), args=[target, ast.Name(id=asked)]) if (
-                asked == name
-            ):
+        match _uncast(assigned.get(dotted(each), each)):
+            case ast.Call(
+                func=ast.Name(id="getattr"), args=[target, ast.Name(id=asked), *default]
+            ) if asked == name and len(default) <= 1:
                 owner, _, attribute = dotted(target).partition(".")
                 handed.add(attribute if owner == receiver else "")
-            case _ if not _calls_super(each, name, ()):
+            case value if each not in told and not _calls_super(value, name, ()):
                 handed.add("")
     return handed.pop() if len(handed) == 1 else ""
+
+
+def _uncast(node: ast.expr | None) -> ast.expr | None:
+    """Return the value of ``cast(Type, value)``; any other node as it is."""
+    match node:
+        case ast.Call(func=function, args=[_, value]) if (
+            dotted(function).rpartition(".")[2] == "cast"
+        ):
+            return value
+    return node
+
+
+def _told(node: ast.FunctionDef, name: str) -> set[ast.expr | None]:
+    """Return what a function returns where a name is a text: ``if name == "event": return …``."""
+    return {
+        statement.value
+        for each in ast.walk(node)
+        if isinstance(each, ast.If) and _compares(each.test, name)
+        for statement in each.body
+        if isinstance(statement, ast.Return)
+    }
+
+
+def told_names(body: Sequence[ast.stmt]) -> frozenset[str]:
+    """Return the names that ``__getattr__`` of a class body compares with: ``name == "event"``."""
+    nodes = (node for node, _ in _getattr_definitions(body))
+    return frozenset(filter(str.isidentifier, (e for node in nodes for e in _compared_texts(node))))
 
 
 def allows_extra(node: ast.ClassDef) -> bool:
@@ -548,13 +582,7 @@ def _getattr_result(node: ast.stmt, *, hidden: bool) -> GetattrResult:
     }
     if all(_is_own_item(each, name, parts) for each in given):
         return "items"
-    told = {
-        statement.value
-        for each in ast.walk(node)
-        if isinstance(each, ast.If) and _compares(each.test, name)
-        for statement in each.body
-        if isinstance(statement, ast.Return)
-    }
+    told = _told(node, name)
     is_handed = all(each in told or _is_handed(each, name) for each in given)
     return "handed" if is_handed else "any"
 

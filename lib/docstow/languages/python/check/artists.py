@@ -1,0 +1,83 @@
+"""Keywords of matplotlib that set properties of what is drawn, of which no signature tells.
+
+``Axes.plot(**kwargs)`` hands them to a ``Line2D``, whose class its docstring names:
+``%(Line2D:kwdoc)s``. A property is there where the class has ``set_property``, or an alias for one
+in its decorator. What a function takes out of the keywords itself is a text in its source.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+
+from docstow.languages.python.source.functions import parameters
+from docstow.languages.python.source.syntax import Function, dotted, string_value
+from docstow.languages.python.surface import PythonSurface
+from docstow.languages.shared.lookup import Mismatch, PassedArguments, mismatch
+from docstow.languages.shared.surface import Parameter, Symbol
+
+_DRAWN = re.compile(r"%\((\w+):kwdoc\)s")
+#: Modules with classes of what is drawn.
+_MODULES = ("lines", "text", "patches", "collections", "axes", "figure", "quiver", "image")
+#: What copies the docstring of a method to a function of pyplot.
+_COPIES = "_copy_docstring_and_deprecators"
+_AXES = "matplotlib.axes.Axes"
+_SETTER = "matplotlib.artist.Artist.set"
+
+
+def mismatch_of_artist(
+    surface: PythonSurface, symbol: Symbol, path: str, given: PassedArguments
+) -> Mismatch | None:
+    """Return what is wrong with a keyword that is no property of what a function draws.
+
+    None where none is wrong, or the function draws nothing that its docstring names.
+
+    Args:
+        surface: of matplotlib.
+        symbol: the function.
+        path: by which it is called.
+        given: what it is called with.
+    """
+    function = surface.function(path)
+    if function is None:
+        return None
+    known = {each.name: each for each in parameters(function.args) if each.name != "self"}
+    if symbol.target == _SETTER:
+        drawn = [path.rpartition(".")[0]]
+    else:
+        function = _copied(surface, function) or function
+        text = ast.get_docstring(function) or ""
+        drawn = [_class(surface, each) for each in _DRAWN.findall(text)]
+    # What makes axes may make them of any projection.
+    if not drawn or not all(drawn) or (_AXES in drawn and symbol.target != _SETTER):
+        return None
+    names = dict.fromkeys(name for each in drawn for name in _properties(surface, each))
+    names |= dict.fromkeys(filter(str.isidentifier, map(string_value, ast.walk(function))))
+    named = [each for each in known.values() if each.kind != "var_keyword"]
+    properties = (Parameter(e, "keyword_only", required=False) for e in names if e not in known)
+    return mismatch([*named, *properties], given, unbound=True)
+
+
+def _copied(surface: PythonSurface, function: Function) -> Function | None:
+    """Return the method whose docstring a function of pyplot copies; None where it does not."""
+    for each in function.decorator_list:
+        if isinstance(each, ast.Call) and dotted(each.func) == _COPIES and each.args:
+            owner, _, name = dotted(each.args[0]).rpartition(".")
+            home = _class(surface, owner)
+            return surface.function(f"{home}.{name}") if home else None
+    return None
+
+
+def _class(surface: PythonSurface, name: str) -> str:
+    """Return the path of a class of what is drawn; empty where there is none of a name."""
+    paths = (f"matplotlib.{module}.{name}" for module in _MODULES)
+    return next((each for each in paths if surface.symbol(each) is not None), "")
+
+
+def _properties(surface: PythonSurface, path: str) -> list[str]:
+    """Return what instances of a class may be given by keywords."""
+    made = surface.function(f"{path}.__init__")
+    taken = [each.name for each in parameters(made.args)] if made is not None else []
+    every = surface.everything(path).names
+    setters = [each.removeprefix("set_") for each in every if each.startswith("set_")]
+    return [*setters, *taken, *surface.texts_of_decorators(path)]

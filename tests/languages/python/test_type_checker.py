@@ -1090,6 +1090,7 @@ def test_what_type_checkers_take_is_suggested_before_what_they_refuse(
         ("import cape\ndef f():\n    return cape.Cable()\nf().lays()", "Cable.lays", "lay"),
         ("import shoal\nshoal.wired('a').sends('b')", "Wire.sends", "send"),
         ("import mole\nmole.Tug().tows()", "Tug.tows", "tow"),
+        ("from isle.coast import sand", "isle.coast", "isle.cove"),
         ("import mole\nmole.Stamp().add(days=1)", "Stamp.add", None),
         ("import mole\nmole.Beacon().flashes()", "Beacon.flashes", "flash"),
         ("from mole.lock import Basin\nBasin().filled()", "Basin.filled", "fill"),

@@ -28,6 +28,7 @@ from docstow.languages.python.check.prefixed import mismatch_of_prefixed
 from docstow.languages.python.source.syntax import Function, dotted
 from docstow.languages.python.surface import PythonSurface
 from docstow.languages.shared.findings import ALLOWED_FOR, Finding, Verdict, sort_findings
+from docstow.languages.shared.likeness import name_similarity
 from docstow.languages.shared.lookup import (
     Answer,
     Mismatch,
@@ -38,7 +39,7 @@ from docstow.languages.shared.lookup import (
     mismatch,
     mismatch_of_all,
 )
-from docstow.languages.shared.surface import Symbol
+from docstow.languages.shared.surface import Surface, Symbol
 
 #: Names that a class has through its metaclass or a decorator.
 METACLASS_NAMES = frozenset({"register", "mro", "cache_clear", "cache_info"})
@@ -64,6 +65,9 @@ _EXPECTING = re.compile(r"raises|Raises|warns|Warns|suppress|\bpatch\b")
 _OTHER_AXES = re.compile(r"projection|3d|polar", re.IGNORECASE)
 #: Packages whose plugins get no further keywords of their functions: those of matplotlib draw.
 _PLUGINS_WITHOUT_KEYWORDS = frozenset({"matplotlib"})
+#: Modules beside a missing one that may have what is imported of it, and paths that are suggested.
+_MOST_BESIDE = 80
+_MOST_SUGGESTED = 3
 #: Functions that test what a variable is.
 _NARROWING = frozenset({"isinstance", "issubclass", "hasattr", "setattr", "type", "vars"})
 
@@ -264,10 +268,26 @@ class _Checker:
         for each in node.names:
             path = prefix[:-1] if prefix and each.name == "*" else f"{prefix}{each.name}"
             answer = self._look_up(path)
+            if answer is not None and isinstance(node, ast.ImportFrom):
+                answer = self._with_source(node, answer)
             if answer is not None:
                 # A comment at the statement is for all its lines.
                 ignored = node.lineno in self._ignored
                 self._report(node if ignored or each.lineno == node.lineno else each, path, answer)
+
+    def _with_source(self, node: ast.ImportFrom, answer: Answer) -> Answer:
+        """Return an answer that suggests first what has all names of a missing module."""
+        package, parent, module = answer.package, answer.looked_in, f"{node.module}."
+        missing = f"{parent}.{answer.absent}"
+        if not answer.absent or package is None or not module.startswith(f"{missing}."):
+            return answer
+        having = modules_with(package.surface, missing, module[len(missing) : -1], node)
+        if not having:
+            return answer
+        name, answer = answer.absent, self._names.explain(answer)
+        near = tuple(dict.fromkeys((*having, *answer.suggestions)))[:_MOST_SUGGESTED]
+        message = absent(package, "module", parent, name, near)
+        return replace(answer, message=message, suggestions=near)
 
     # -- attributes --------------------------------------------------------------------------
 
@@ -486,6 +506,28 @@ class _Checker:
             isinstance(e, ast.keyword) and e.arg == keyword for e in ast.walk(self._parsed.tree)
         )
         return len(re.findall(rf"\b{re.escape(keyword)}\b", self._parsed.text)) > given
+
+
+def modules_with(surface: Surface, missing: str, below: str, node: ast.ImportFrom) -> list[str]:
+    """Return the modules that have all names which are imported of one that is not there.
+
+    They are beside it, or the one that it would be in, the most alike first.
+
+    Args:
+        surface: of its package.
+        missing: its path.
+        below: what is imported of it lies there, with a dot before: ``.json``; or empty.
+        node: the import.
+    """
+    parent = missing.rpartition(".")[0]
+    beside = (each for each in surface.modules() if each.rpartition(".")[0] == parent)
+    public = [parent, *(e for e in beside if not e.rpartition(".")[2].startswith("_"))]
+    having = (
+        each
+        for each in public[:_MOST_BESIDE]
+        if all(surface.symbol(f"{each}{below}.{one.name}") for one in node.names)
+    )
+    return sorted(having, key=lambda each: name_similarity(missing, each), reverse=True)
 
 
 def wrong_call(title: str, reason: str, symbol: Symbol | None) -> str:

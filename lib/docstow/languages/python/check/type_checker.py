@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 from docstow.languages.python.check import (
     METACLASS_NAMES,
     check,
+    modules_with,
     place_of,
     pyrefly,
     ty,
@@ -614,6 +615,9 @@ class _Judge:
         if any(each.name.startswith(f"{claim.module}.") for each in told):
             return None
         near = self._names.suggest(package, parent, name, "module")
+        if isinstance(claim.node, ast.ImportFrom) and claim.node.module == claim.module:
+            having = modules_with(package.surface, claim.module, "", claim.node)
+            near = tuple(dict.fromkeys((*having, *near)))
         return self._report(
             claim.node,
             name,

@@ -1093,6 +1093,7 @@ def test_what_type_checkers_take_is_suggested_before_what_they_refuse(
         ("from isle.coast import sand", "isle.coast", "isle.cove"),
         ("import mole\nmole.Stamp().add(days=1)", "Stamp.add", None),
         ("import mole\nmole.Beacon().flashes()", "Beacon.flashes", "flash"),
+        ("import mole\nmole.Yard.models", "Yard.models", "model"),
         ("from mole.lock import Basin\nBasin().filled()", "Basin.filled", "fill"),
         ("import shoal\nclass M(shoal.Model): ...\nM().saves()", "M.saves", "save"),
         ("from sand.dunes import dig", "sand.dunes", "dune"),

@@ -257,6 +257,7 @@ class PythonFiles:
             return []
         key = (module.binary, name)
         if key not in self._signatures:
+            self._binaries.note(module.binary)
             self._signatures[key] = []
             with suppress(DocstowError):
                 body = self._boundary.read(module.binary, most=_LARGEST_BINARY, text=False)

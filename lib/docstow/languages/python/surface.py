@@ -63,6 +63,8 @@ _FILLED = re.compile(
 #: The package of Python's own modules.
 STANDARD = "python"
 _TEXTS = re.compile(r"['\"](\w+)['\"]")
+#: How a metaclass makes instances of its own class.
+_MAKES_OWN = re.compile(r"\b(?:super\([^()]*\)|type)\.__call__\(")
 _TESTS = frozenset({"tests", "test", "testing", "conftest"})
 
 
@@ -472,7 +474,7 @@ class PythonSurface:
             if meta.definition.body is None or "__call__" not in meta.definition.body.names:
                 continue
             call = self.function(f"{meta.path}.__call__")
-            if call is None or "super().__call__(" not in ast.unparse(call):
+            if call is None or not _MAKES_OWN.search(ast.unparse(call)):
                 return True
         return False
 

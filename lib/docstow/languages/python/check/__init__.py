@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from docstow.languages.python.check.annotations import LocalType, PackageType, ValueType
@@ -31,6 +31,7 @@ from docstow.languages.shared.findings import ALLOWED_FOR, Finding, Verdict, sor
 from docstow.languages.shared.likeness import name_similarity
 from docstow.languages.shared.lookup import (
     Answer,
+    Installed,
     Mismatch,
     Names,
     PassedArguments,
@@ -39,7 +40,7 @@ from docstow.languages.shared.lookup import (
     mismatch,
     mismatch_of_all,
 )
-from docstow.languages.shared.surface import Surface, Symbol
+from docstow.languages.shared.surface import Symbol
 
 #: Names that a class has through its metaclass or a decorator.
 METACLASS_NAMES = frozenset({"register", "mro", "cache_clear", "cache_info"})
@@ -61,8 +62,6 @@ _CAUGHT = re.compile(
 )
 #: Calls whose code is meant to fail.
 _EXPECTING = re.compile(r"raises|Raises|warns|Warns|suppress|\bpatch\b")
-#: What code says that makes other axes of matplotlib than plain ones, which take more.
-_OTHER_AXES = re.compile(r"projection|3d|polar", re.IGNORECASE)
 #: Packages whose plugins get no further keywords of their functions: those of matplotlib draw.
 _PLUGINS_WITHOUT_KEYWORDS = frozenset({"matplotlib"})
 #: Modules beside a missing one that may have what is imported of it, and paths that are suggested.
@@ -281,13 +280,10 @@ class _Checker:
         missing = f"{parent}.{answer.absent}"
         if not answer.absent or package is None or not module.startswith(f"{missing}."):
             return answer
-        having = modules_with(package.surface, missing, module[len(missing) : -1], node)
-        if not having:
-            return answer
-        name, answer = answer.absent, self._names.explain(answer)
-        near = tuple(dict.fromkeys((*having, *answer.suggestions)))[:_MOST_SUGGESTED]
-        message = absent(package, "module", parent, name, near)
-        return replace(answer, message=message, suggestions=near)
+        near = self._names.suggest(package, parent, answer.absent, "module")
+        near = near_modules(package, missing, module[len(missing) : -1], node, near)
+        message = absent(package, "module", parent, answer.absent, near)
+        return replace(answer, absent="", message=message, suggestions=near)
 
     # -- attributes --------------------------------------------------------------------------
 
@@ -484,11 +480,8 @@ class _Checker:
         shape = call_shape(node, self._around)
         if answer.symbol is not None:
             wrong = mismatch_of_prefixed(surface, answer.symbol, shape)
-            is_drawn = surface.package.name == "matplotlib" and not _OTHER_AXES.search(
-                self._parsed.text
-            )
-            if wrong is None and is_drawn:
-                wrong = mismatch_of_artist(surface, answer.symbol, path, shape)
+            if wrong is None:
+                wrong = mismatch_of_artist(surface, answer.symbol, path, shape, self._parsed.text)
             if wrong is not None:
                 return wrong
         taken, may_take = surface.undecorated(path), surface.has_keyword
@@ -508,26 +501,30 @@ class _Checker:
         return len(re.findall(rf"\b{re.escape(keyword)}\b", self._parsed.text)) > given
 
 
-def modules_with(surface: Surface, missing: str, below: str, node: ast.ImportFrom) -> list[str]:
-    """Return the modules that have all names which are imported of one that is not there.
+def near_modules(
+    package: Installed, missing: str, below: str, node: ast.ImportFrom, near: Sequence[str]
+) -> tuple[str, ...]:
+    """Return what may be meant by a module that is not there, what has all that is imported first.
 
-    They are beside it, or the one that it would be in, the most alike first.
+    Such modules are beside it, or the one that it would be in; the most alike comes first.
 
     Args:
-        surface: of its package.
+        package: in which it would be.
         missing: its path.
         below: what is imported of it lies there, with a dot before: ``.json``; or empty.
         node: the import.
+        near: what is alike.
     """
-    parent = missing.rpartition(".")[0]
+    parent, surface = missing.rpartition(".")[0], package.surface
     beside = (each for each in surface.modules() if each.rpartition(".")[0] == parent)
     public = [parent, *(e for e in beside if not e.rpartition(".")[2].startswith("_"))]
-    having = (
+    having = [
         each
         for each in public[:_MOST_BESIDE]
         if all(surface.symbol(f"{each}{below}.{one.name}") for one in node.names)
-    )
-    return sorted(having, key=lambda each: name_similarity(missing, each), reverse=True)
+    ]
+    having.sort(key=lambda each: name_similarity(missing, each), reverse=True)
+    return tuple(dict.fromkeys((*having, *near)))[:_MOST_SUGGESTED]
 
 
 def wrong_call(title: str, reason: str, symbol: Symbol | None) -> str:

@@ -21,27 +21,31 @@ _DRAWN = re.compile(r"%\((\w+):kwdoc\)s")
 _MODULES = ("lines", "text", "patches", "collections", "axes", "figure", "quiver", "image")
 #: What copies the docstring of a method to a function of pyplot.
 _COPIES = "_copy_docstring_and_deprecators"
+#: What code says that makes other axes than plain ones, which take more.
+_OTHER_AXES = re.compile(r"projection|3d|polar", re.IGNORECASE)
 _AXES = "matplotlib.axes.Axes"
 _SETTER = "matplotlib.artist.Artist.set"
 
 
 def mismatch_of_artist(
-    surface: PythonSurface, symbol: Symbol, path: str, given: PassedArguments
+    surface: PythonSurface, symbol: Symbol, path: str, given: PassedArguments, code: str
 ) -> Mismatch | None:
     """Return what is wrong with a keyword that is no property of what a function draws.
 
     None where none is wrong, or the function draws nothing that its docstring names.
 
     Args:
-        surface: of matplotlib.
+        surface: of its package.
         symbol: the function.
         path: by which it is called.
         given: what it is called with.
+        code: the whole of it.
     """
-    function = surface.function(path)
+    is_drawing = surface.package.name == "matplotlib" and not _OTHER_AXES.search(code)
+    function = surface.function(path) if is_drawing else None
     if function is None:
         return None
-    known = {each.name: each for each in parameters(function.args) if each.name != "self"}
+    named = [e for e in parameters(function.args) if e.name != "self" and e.kind != "var_keyword"]
     if symbol.target == _SETTER:
         drawn = [path.rpartition(".")[0]]
     else:
@@ -51,10 +55,15 @@ def mismatch_of_artist(
     # What makes axes may make them of any projection.
     if not drawn or not all(drawn) or (_AXES in drawn and symbol.target != _SETTER):
         return None
-    names = dict.fromkeys(name for each in drawn for name in _properties(surface, each))
-    names |= dict.fromkeys(filter(str.isidentifier, map(string_value, ast.walk(function))))
-    named = [each for each in known.values() if each.kind != "var_keyword"]
-    properties = (Parameter(e, "keyword_only", required=False) for e in names if e not in known)
+    texts = (string_value(each) for each in ast.walk(function))
+    taken = {each.name for each in named} | set(filter(str.isidentifier, texts))
+    unseen = [each for each in given.keywords if each not in taken]
+    setters = [f"{each}.set_{name}" for name in unseen for each in drawn]
+    if all(surface.symbol(each) is not None for each in setters):
+        return None
+    names = {name for each in drawn for name in _properties(surface, each)} | taken
+    names -= {each.name for each in named}
+    properties = (Parameter(e, "keyword_only", required=False) for e in sorted(names))
     return mismatch([*named, *properties], given, unbound=True)
 
 

@@ -40,26 +40,24 @@ def mismatch_of_prefixed(
         symbol: the function or class.
         given: what it is called with.
     """
-    path = symbol.target or symbol.path
-    named = [each for each in symbol.forms[0] if each.kind != "var_keyword"] if symbol.forms else []
+    path, forms = symbol.target or symbol.path, [*symbol.forms[:1]]
     updated = _OF_UPDATES.fullmatch(path)
     if updated is not None:
         part = surface.symbol(f"plotly.graph_objs.{_UPDATED[updated[1]]}")
-        forms = part.forms if part is not None else ()
-        named += [each for each in forms[0] if each.kind != "var_keyword"] if forms else []
-        if not forms:
+        if part is None or not part.forms:
             return None
-    is_of_parts = updated is not None or _OF_PARTS.fullmatch(path) is not None
-    if not named or not (is_of_parts or _OF_DATABASES.fullmatch(path)):
+        forms.append(part.forms[0])
+    if updated is not None or _OF_PARTS.fullmatch(path):
+        fits = _begins_with_part
+    elif _OF_DATABASES.fullmatch(path):
+        fits = _begins_with_database
+    else:
         return None
-    fits = _begins_with_part if is_of_parts else _begins_with_database
-    taken = [
-        Parameter(each, "keyword_only", required=False)
-        for each in given.keywords
-        if fits(each, [one.name for one in named])
-    ]
-    known = {each.name for each in named}
-    return mismatch([*named, *(e for e in taken if e.name not in known)], given, unbound=True)
+    named = [each for one in forms for each in one if each.kind != "var_keyword"]
+    names = [each.name for each in named]
+    others = (each for each in given.keywords if each not in names and fits(each, names))
+    taken = (Parameter(each, "keyword_only", required=False) for each in others)
+    return mismatch([*named, *taken], given, unbound=True) if named else None
 
 
 def _begins_with_part(keyword: str, names: Sequence[str]) -> bool:

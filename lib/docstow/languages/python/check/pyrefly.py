@@ -176,8 +176,9 @@ def _of_all_forms(message: str, closest: str) -> tuple[str, ...]:
     told = _PARAMETER.search(message)
     sets = re.findall(rf"\b{told[1]}: ([^,)]*Literal\[[^\]]*\])", message) if told else []
     forms = [each for each in message.split("\n") if each.startswith("    (")]
-    is_each = len(sets) == len(forms) > 1 and all(map(choices, sets))
-    return tuple(dict.fromkeys(e for one in (closest, *sets) for e in choices(one))) * is_each
+    if not len(sets) == len(forms) > 1 or not all(map(choices, sets)):
+        return ()
+    return tuple(dict.fromkeys(each for one in (closest, *sets) for each in choices(one)))
 
 
 def _choice(said: Diagnostic, syntax: Syntax) -> Claim | None:

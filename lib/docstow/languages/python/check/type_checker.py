@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 from docstow.languages.python.check import (
     METACLASS_NAMES,
     check,
-    modules_with,
+    near_modules,
     place_of,
     pyrefly,
     ty,
@@ -401,13 +401,9 @@ class _Judge:
             return None
         if is_told(kind, name) or is_filled(kind, name) or _may_be_narrower(kind, name):
             return None
-        # What a class attribute is made of is not what it is for instances.
-        descriptor = (kind.package.symbol(f"{kind.path}.{each}") for each in ("__get__", "__set__"))
-        if any(each is not None and each.kind == "method" for each in descriptor):
+        if (not kind.is_class and makes_others(kind)) or self._is_descriptor(kind):
             return None
-        if claim.title and (
-            makes_others(kind) or stands_for_others(kind) or subclass_may_have(kind, name)
-        ):
+        if claim.title and (stands_for_others(kind) or subclass_may_have(kind, name)):
             return None
         if self._own.values.classes.subclass_has(kind, name):
             return None
@@ -443,6 +439,11 @@ class _Judge:
             package=package,
             path=kind.path,
         )
+
+    def _is_descriptor(self, kind: PackageType) -> bool:
+        """Return whether what a class attribute is made of is not what it is for instances."""
+        found = (kind.package.symbol(f"{kind.path}.{each}") for each in ("__get__", "__set__"))
+        return any(each is not None and each.kind == "method" for each in found)
 
     def _may_be_added(self, package: Installed, name: str) -> bool:
         """Return whether a package, or one that the code imports, may set an attribute."""
@@ -616,8 +617,7 @@ class _Judge:
             return None
         near = self._names.suggest(package, parent, name, "module")
         if isinstance(claim.node, ast.ImportFrom) and claim.node.module == claim.module:
-            having = modules_with(package.surface, claim.module, "", claim.node)
-            near = tuple(dict.fromkeys((*having, *near)))
+            near = near_modules(package, claim.module, "", claim.node, near)
         return self._report(
             claim.node,
             name,

@@ -902,6 +902,114 @@ class Lost(Exception): ...
         "mole/lock.abi3.so": "pyo3 filled with\0fill\0",
         "mole/tap.abi3.so": "_cffi_backend",
         "mole/lock.pyi": "class Basin:\n    def fill(self) -> None: ...\n",
+        # Its source is there, too.
+        "mole/weir.abi3.so": "__pyx_filled",
+        "mole/weir.pyx": """
+include "sill.pxi"
+
+cdef class Weir(Sill):
+    cdef readonly double height
+
+    @classmethod
+    def of_stones(cls, int stones, *, const char* kind=NULL):
+        \"""
+        Build one.
+
+        Returns
+        -------
+        weir : Weir
+        \"""
+        return cls()
+
+    cdef void _flood(self) except *:
+        pass
+""",
+        "mole/sill.pxi": "cdef class Sill:\n    def raised(self): pass\n",
+        "mole/weir.pxd": "cdef class Sill:\n    cdef public:\n        int level, slope\n",
+    },
+    "heron": {
+        "heron/__init__.py": """
+import sys
+from typing import overload
+from . import nest
+
+sys.modules["heron.roost"] = nest
+
+class Bird:
+    def __init__(self, name, *, colour=None): ...
+
+class Wader(Bird):
+    def __init__(self, legs=2, *args, **kwargs):
+        super(Wader, self).__init__(*args, **kwargs)
+
+class _Sealed(type):
+    def __call__(cls, *given):
+        raise TypeError("call lay")
+
+class Egg(metaclass=_Sealed):
+    def crack(self) -> None: ...
+
+def lay() -> Egg: ...
+
+def deprecate_nonkeyword_arguments(function):
+    return function
+
+class Flock:
+    @overload
+    def count(self, kind: None = ..., *, young: bool = ...) -> int: ...
+    @overload
+    def count(self, kind: str, *, young: bool = ...) -> str: ...
+    @deprecate_nonkeyword_arguments
+    def count(self, kind=None, young=False): ...
+
+def fly(height, **options):
+    return options
+""",
+        "heron/nest.py": "",
+    },
+    "types-heron": {
+        "heron-stubs/__init__.pyi": "def fly(height: int, *, speed: int = ...) -> int: ...\n",
+        "heron-stubs/METADATA.toml": "",
+    },
+    "django": {
+        "django/__init__.py": "",
+        "django/db/__init__.py": "",
+        "django/db/models/__init__.py": "from .base import Model\nfrom .manager import Manager\n",
+        "django/db/models/base.py": "import django\nclass Model:\n    def save(self): ...\n",
+        "django/db/models/query.py": """
+class QuerySet:
+    def get(self, **given): ...
+    def first(self): ...
+    def get_or_create(self, **given): ...
+    def filter(self, **given): ...
+    def annotate(self, **given): ...
+    def __getitem__(self, at): ...
+    def __iter__(self): ...
+""",
+        "django/db/models/manager.py": """
+from .query import QuerySet
+
+class Manager(QuerySet):
+    pass
+""",
+    },
+    "celery": {
+        "celery/__init__.py": """
+class Task:
+    def retry(self, countdown=None): ...
+
+class Celery:
+    def task(self, *args, **options): ...
+""",
+    },
+    "click": {
+        "click/__init__.py": """
+class Context:
+    def invoke(self, command): ...
+
+def pass_context(function):
+    return function
+""",
     },
     "sqlalchemy": {
         "sqlalchemy/__init__.py": "from .sql.schema import Column, Index\n",
@@ -943,6 +1051,9 @@ class Query:
 """,
     },
 }
+
+BOOKS = "from django.db import models\nclass Book(models.Model):\n    a = 1\n"
+BOUND = "from celery import Celery\napp = Celery()\n@app.task(bind=True)\ndef f(self):\n"
 
 
 def _install(site: Path, name: str, files: Mapping[str, str]) -> None:
@@ -1108,6 +1219,33 @@ def test_what_type_checkers_take_is_suggested_before_what_they_refuse(
             "A.nick",
             None,
         ),
+        ("from mole import weir\nweir.Weir.of_rocks(1)", "Weir.of_rocks", "Weir.of_stones"),
+        ("from mole import weir\nweir.Weir.of_stones(1).heights", "Weir.heights", "Weir.height"),
+        (
+            "import mole.weir as isle\nisle.Weir.of_stones(1, kinds=2)",
+            "of_stones(kinds=)",
+            "kind",
+        ),
+        ("from mole import weir\nweir.Weir().levels", "Weir.levels", "Weir.level"),
+        ("import heron\nheron.roosts()", "heron.roosts", "heron.roost"),
+        ("import heron\nheron.Wader(3, 'a', color=1)", "heron.Wader(color=)", "colour"),
+        ("import heron\nheron.lay().crackle()", "heron.Egg.crackle", "heron.Egg.crack"),
+        ("import heron\nheron.fly(3, velocity=2)", "heron.fly(velocity=)", None),
+        (f"{BOOKS}b = Book.objects.get(a=1)\nb.saved()", "Book.saved", "Book.save"),
+        (f"{BOOKS}b = Book.objects.filter(a=1).first()\nb.saved()", "Book.saved", "Book.save"),
+        (f"{BOOKS}b, made = Book.objects.get_or_create()\nb.saved()", "Book.saved", "Book.save"),
+        (
+            f"{BOOKS}for b in Book.objects.filter(a=1)[2:]:\n    b.saved()",
+            "Book.saved",
+            "Book.save",
+        ),
+        (f"{BOUND}    self.retries()", "celery.Task.retries", "celery.Task.retry"),
+        (f"{BOUND}    self.retry(delay=3)", "celery.Task.retry(delay=)", "countdown"),
+        (
+            "import click\n@click.pass_context\ndef f(ctx):\n    ctx.invokes()",
+            "click.Context.invokes",
+            "click.Context.invoke",
+        ),
         (
             "import delta\napp = delta.App()\n@app.task(n=1)\ndef add(): ...\nadd.enqueue()",
             "add.enqueue",
@@ -1128,7 +1266,9 @@ def test_what_is_wrong_is_found_with_its_place_and_owner(
     word = name.removesuffix("=)").split("(")[-1].split(".")[-1]
     is_call = name.endswith(")")
     starts = (
-        ("harbour", "quay", "atoll", "isle", "cape", "C(") if is_call else (word, "from ", "cape.")
+        ("harbour", "quay", "atoll", "isle", "cape", "heron", "self", "C(")
+        if is_call
+        else (word, "from ", "cape.", "heron.", "weir.")
     )
     assert line[found["column"] - 1 :].startswith(starts), found
 
@@ -1187,6 +1327,12 @@ def test_what_is_wrong_is_found_with_its_place_and_owner(
         "import mole\nclass B:\n    def go(self): ...\nclass Y(mole.Yard): model = B\nY().go()",
         "import mole\nmole.Stamp().tide\nmole.Stamp().isoformat()",
         "from mole.tap import ffi, lib\nlib.draw()",
+        "from mole.weir import Weir\nWeir.of_stones(1, kind=2).level\nWeir().raised()",
+        "import heron\nheron.roost\nheron.Flock().count(None, True)\nheron.fly(1, options=2)",
+        "import heron\nBird = heron.Bird\nBird.__init__(object(), 'a')",
+        "import heron\nFlock = heron.Flock\ndef f(o: Flock):\n    Flock.count(o, 'a')",
+        f"{BOOKS}b = Book.objects.annotate(n=1).first()\nb.n\nb.n()",
+        f"{BOUND}    self.retry(countdown=1)",
         "import mole\nwith raises(mole.Lost):\n    mole.Tug().tows()",
         "import cape\ncape.bell('h')\ncape.bell('<high>')",
         "import datetime as dt\n(dt.datetime.now() - dt.timedelta(1)).isoformat()",

@@ -132,6 +132,7 @@ UNTOLD: Mapping[str, str] = {
     "asyncpg.connection.connect": "asyncpg.connection.Connection",
     "asyncpg.pool.Pool.acquire": "asyncpg.pool.PoolAcquireContext",
     "asyncpg.pool.PoolAcquireContext.__aenter__": "asyncpg.pool.PoolConnectionProxy",
+    "celery.app.task.Task.request": "celery.app.task.Context",
     "openpyxl.workbook.workbook.Workbook.active": "openpyxl.worksheet.worksheet.Worksheet",
     "openpyxl.workbook.workbook.Workbook.__getitem__": "openpyxl.worksheet.worksheet.Worksheet",
     "pandas.core.series.Series.dt": "pandas.core.indexes.accessors.CombinedDatetimelikeProperties",

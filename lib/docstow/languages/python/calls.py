@@ -33,6 +33,8 @@ _HARMLESS_MODULES = frozenset(
 _CONSTRUCTORS = frozenset({"__init__", "__new__"})
 #: ``**options: Unpack[Options]``
 _UNPACK = re.compile(r"\*\*\w+: (?:\w+\.)*Unpack\[['\"]?([\w.]+)['\"]?\]")
+#: Decorators that warn of arguments by position: ``deprecate_nonkeyword_arguments``.
+_DEPRECATES = re.compile(r"deprecat\w*_(?:non_?keyword|positional)\w*$")
 _RETURNED_NAME = re.compile(r"->\s*['\"]?(?:\w+\.)*(\w+)")
 #: Calls in a row that pass their keywords on.
 _MOST_FORWARDS = 8
@@ -115,9 +117,25 @@ def call_overloads(view: DefinitionView) -> tuple[tuple[Parameter, ...], ...]:
         lineage = view.names.lineage(view)
         constructor = None if lineage.call_doubt else _constructor(lineage)
         return call_overloads(constructor) if constructor is not None else ()
-    found = [_without_receiver(view, each) for each in view.definition.overloads]
+    taken = _by_position(view)
+    given = [tuple(taken.get(one, one) for one in each) for each in view.definition.overloads]
+    found = [_without_receiver(view, each) for each in given]
     certain = tuple(each for each in found if each is not None)
     return certain if len(certain) == len(found) else ()
+
+
+def _by_position(view: DefinitionView) -> dict[Parameter, Parameter]:
+    """Return parameters that overloads take by name alone, as what is still taken by position.
+
+    A decorator of the function behind them warns of that.
+    """
+    names = (each.name for each in view.definition.decorators)
+    if not any(_DEPRECATES.search(each) for each in names):
+        return {}
+    plain = {e.name for e in view.definition.parameters or () if e.kind == "positional"}
+    every = (each for one in view.definition.overloads for each in one)
+    by_name = {each for each in every if each.kind == "keyword_only" and each.name in plain}
+    return {each: replace(each, kind="positional") for each in by_name}
 
 
 def _without_receiver(
@@ -242,6 +260,10 @@ def _forward_target(
     first, _, name = target.partition(".")
     if first == "super()":
         return _super_method(view, name, within)
+    if first.startswith("super("):
+        # Of the class itself that is the same; of another it begins further above.
+        is_own = view.owner is not None and first == f"super({view.owner.definition.name})"
+        return _super_method(view, name, within) if is_own else None
     if view.owner is not None and first in {"self", "cls"}:
         if within is None or "." in name or (not name and first == "self"):
             return None

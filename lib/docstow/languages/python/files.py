@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Literal
 
 from docstow.core.errors import DocstowError
+from docstow.languages.python.cython_sources import CYTHON_SOURCE, python_of
 from docstow.languages.python.cython_texts import CYTHON, compressed_texts, embedded_signatures
 from docstow.languages.python.service_clients import DESCRIPTIONS, service_source
 from docstow.languages.python.source import read_module
@@ -63,7 +64,7 @@ class ModuleFiles:
         name: dotted.
         layers: its files, stubs first; none of namespaces and compiled modules.
         folder: of a package.
-        binary: the file of a compiled one.
+        binary: the file of a compiled one, whose source in Cython may be there, too.
     """
 
     name: str
@@ -73,8 +74,8 @@ class ModuleFiles:
 
     @property
     def native(self) -> bool:
-        """Whether it is compiled."""
-        return self.binary is not None
+        """Whether it is compiled, and its source is not there."""
+        return self.binary is not None and all(each.role != "source" for each in self.layers)
 
 
 #: A file, the module's name, the version for which branches were decided.
@@ -200,10 +201,30 @@ class PythonFiles:
         Raises:
             DocstowError: it cannot be read.
         """
+        if layer.path.suffix == CYTHON_SOURCE:
+            return self._of_cython(layer.path).encode()
         if layer.role != "description":
             return self._boundary.read(layer.path, most=_LARGEST_FILE)
         body = self._boundary.read(layer.path, most=_LARGEST_FILE, text=False)
         return service_source(body, layer.path.parent.parent.name)
+
+    def _of_cython(self, path: Path) -> str:
+        """Return Python in place of a source of Cython.
+
+        Raises:
+            DocstowError: it cannot be read.
+        """
+
+        def read(place: Path) -> str:
+            self.stamps.note(place)
+            return self._boundary.read(place, most=_LARGEST_FILE).decode("utf-8", "replace")
+
+        def included(name: str) -> str:
+            with suppress(DocstowError):
+                return read(path.parent / name)
+            return ""
+
+        return python_of(read(path), included, included(f"{path.stem}.pxd"))
 
     @property
     def size(self) -> int:
@@ -346,10 +367,15 @@ class PythonFiles:
             return layers, folder, None
         places = [(parent, each, stem) for each in listed]
         places += [(folder, each, "__init__") for each in inside if folder is not None]
-        compiled = (
+        compiled = [
             at / each for at, each, name in places if _stem(each) == name and _is_native(each)
-        )
-        return layers, folder, next(compiled, None)
+        ]
+        layers += [
+            Layer(at / each, "source", name == "__init__")
+            for at, each, name in places
+            if each == f"{name}{CYTHON_SOURCE}" and compiled and role == "stub"
+        ]
+        return layers, folder, next(iter(compiled), None)
 
     def _has_modules(self, folder: Path, depth: int = 3) -> bool:
         """Return whether a folder without an ``__init__`` has modules below it: a namespace."""

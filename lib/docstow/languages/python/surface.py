@@ -474,7 +474,9 @@ class PythonSurface:
             if meta.definition.body is None or "__call__" not in meta.definition.body.names:
                 continue
             call = self.function(f"{meta.path}.__call__")
-            if call is None or not _MAKES_OWN.search(ast.unparse(call)):
+            # What returns nothing refuses the call: it is made by another method.
+            returned = call is None or any(isinstance(e, ast.Return) for e in ast.walk(call))
+            if call is None or (returned and not _MAKES_OWN.search(ast.unparse(call))):
                 return True
         return False
 

@@ -9,12 +9,12 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
 from types import UnionType
 
 from docstow.core.errors import DocstowError
+from docstow.languages.python.cython_sources import CYTHON_SOURCE, included_files
 from docstow.languages.python.files import ModuleFiles, PythonFiles
 from docstow.languages.python.source.syntax import Function
 from docstow.languages.shared.boundary import Boundary
@@ -59,6 +59,8 @@ class Words:
         #: What the files were searched for, and whether it is there.
         self._searched: dict[tuple[str, ...], bool] = {}
         self._unread: set[Path] = set()
+        #: Files that include others which cannot be read.
+        self._partly_read: set[Path] = set()
         self.stamps = Stamps()
 
     def has(self, name: str) -> bool:
@@ -143,14 +145,18 @@ class Words:
             return True
         wanted, parsed = name.encode(), 0
         for module in self._searched_modules():
-            if is_compiled and self._files.binary_has(module, name) is not False:
-                return True
+            is_open = is_compiled and module.native
             for layer in module.layers:
                 text = self.read(layer.path)
-                if wanted in text or layer.path in self._unread:
+                is_open |= is_compiled and layer.path in self._partly_read
+                if layer.path in self._unread:
+                    return True
+                if wanted in text and _is_anything(name, text):
                     parsed += 1
-                    if layer.path in self._unread or is_meant(name, text) or parsed > _MOST_PARSED:
+                    if is_meant(name, text) or parsed > _MOST_PARSED:
                         return True
+            if is_open and self._files.binary_has(module, name) is not False:
+                return True
         return False
 
     def once(self, wanted: tuple[str, ...], search: Callable[[], bool]) -> bool:
@@ -162,12 +168,21 @@ class Words:
         return self._searched[wanted]
 
     def read(self, file: Path) -> bytes:
-        """Return the bytes of a file; none where it cannot be read."""
-        self.stamps.note(file)
-        with suppress(DocstowError):
-            return self._boundary.read(file, most=_LARGEST_FILE)
-        self._unread.add(file)
-        return b""
+        """Return the bytes of a file, with what it includes; none where it cannot be read."""
+        found: dict[Path, bytes] = {}
+        waiting = [file]
+        while waiting:
+            place = waiting.pop()
+            self.stamps.note(place)
+            try:
+                found[place] = self._boundary.read(place, most=_LARGEST_FILE)
+            except DocstowError:
+                (self._unread if place == file else self._partly_read).add(file)
+                continue
+            if file.suffix == CYTHON_SOURCE:
+                included = (place.parent / each for each in included_files(found[place]))
+                waiting += [each for each in included if each not in found]
+        return b"\n".join(found.values())
 
 
 def _is_anything(name: str, text: bytes) -> bool:

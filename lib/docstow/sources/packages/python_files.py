@@ -22,11 +22,14 @@ from packaging.utils import canonicalize_name
 from docstow.core import toml
 from docstow.core.errors import PackageNotFound, UnreadableInput
 from docstow.languages.python import versions
+from docstow.languages.python.cython_sources import CYTHON_FILES, CYTHON_SOURCE
 from docstow.languages.shared.guides import CHANGELOG, GUIDE, GUIDES, role_of
 from docstow.sources.packages.archives import Unpacker
 from docstow.text.python_ast import try_parse_module
 
-_KEPT = (".py", ".pyi", ".typed", ".md", ".rst", ".txt")
+_KEPT = (".py", ".pyi", *CYTHON_FILES, ".typed", ".md", ".rst", ".txt")
+#: How files end of which names are read.
+_READ = (".py", ".pyi", CYTHON_SOURCE)
 _NATIVE = (".so", ".pyd")
 #: Entries of a folder of import names that lead elsewhere or speak for other packages.
 _FOREIGN = (".pth", ".egg-link", ".egg-info", ".egg", ".dist-info")
@@ -130,7 +133,7 @@ def add_wheel(
     info = layout.info(name).name
     placed: list[str] = []
     files = layout.files(stubs_of) if stubs_of else ()
-    read = {_module(each) for each in files if each.endswith((".py", ".pyi"))}
+    read = {_module(each) for each in files if each.endswith(_READ)}
 
     def place(path: str) -> str:
         top, _, rest = path.partition("/")
@@ -242,7 +245,7 @@ def unread_modules(layout: Layout, name: str) -> list[str]:
     files = layout.files(name)
     if any(each.endswith("/py.typed") for each in files):
         return []
-    read = {_module(each) for each in files if each.endswith((".py", ".pyi"))}
+    read = {_module(each) for each in files if each.endswith(_READ)}
     found = []
     for each in files:
         if not _is_native(each):
@@ -263,7 +266,7 @@ def without_modules(layout: Layout, name: str) -> Callable[[str], bool]:
     It is not where the package itself has source or stub of its module.
     """
     below = layout.site.relative_to(layout.site.parents[2]).as_posix()
-    read = {_module(each) for each in layout.files(name) if each.endswith((".py", ".pyi"))}
+    read = {_module(each) for each in layout.files(name) if each.endswith(_READ)}
 
     def wanted(path: str) -> bool:
         own = path.removeprefix(f"{below}/").replace("-stubs/", "/", 1)

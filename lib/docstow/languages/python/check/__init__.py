@@ -378,7 +378,7 @@ class _Checker:
             path = self._member_path(node.func)
             # ``Class.method(instance)`` has the receiver among its arguments.
             owner = self._values.type_of(getattr(node.func, "value", node.func), self._scope)
-            unbound = isinstance(owner, LocalType) and owner.is_class
+            unbound = owner is not None and owner.is_class
             symbol = self._names.look_up(path).symbol if path else None
             # A function of a module that a class binds gets the receiver, too.
             unbound = unbound or (symbol is not None and symbol.kind == "function")

@@ -366,7 +366,10 @@ class Annotations:
 
     def resolve(self, text: str, module: str, package: Installed) -> Resolved | None:
         """Return what a dotted name means in a module."""
-        for path in (f"{module}.{text}", f"builtins.{text}", text):
+        paths = [f"{module}.{text}", f"builtins.{text}", text]
+        if text.startswith(f"{module.partition('.')[0]}."):
+            paths = [text, *paths]  # It is written out in full.
+        for path in paths:
             owner_package = package
             if not path.startswith(f"{module}."):
                 other = self.names.resolver.package_for(path)

@@ -23,6 +23,7 @@ from docstow.languages.python.check.annotations import (
 )
 from docstow.languages.python.check.bodies import returned_values
 from docstow.languages.python.check.call_sites import Given, given_parameters
+from docstow.languages.python.check.injected import injected
 from docstow.languages.python.check.local_classes import LocalClasses
 from docstow.languages.python.check.members import Members
 from docstow.languages.python.check.parse import (
@@ -59,19 +60,6 @@ _LITERALS: Mapping[type[ast.expr], str] = {
     ast.Tuple: "tuple",
 }
 _CONSTANTS = frozenset({"str", "bytes", "int", "float", "complex", "bool"})
-#: Classes of pytest's own fixtures whose names projects do not define otherwise.
-_FIXTURES: Mapping[str, str] = {
-    "monkeypatch": "pytest.MonkeyPatch",
-    "caplog": "pytest.LogCaptureFixture",
-    "capsys": "pytest.CaptureFixture",
-    "capsysbinary": "pytest.CaptureFixture",
-    "capfd": "pytest.CaptureFixture",
-    "capfdbinary": "pytest.CaptureFixture",
-    "recwarn": "pytest.WarningsRecorder",
-    "pytester": "pytest.Pytester",
-    "tmp_path_factory": "pytest.TempPathFactory",
-    "tmp_path": "pathlib.Path",
-}
 #: What the methods of operators are named by.
 _OPERATORS: dict[type[ast.operator], str] = {
     ast.Add: "add",
@@ -400,7 +388,7 @@ class Inference:
                     kind = (
                         self.inherited(function, name) if isinstance(function, Function) else None
                     )
-                    return kind or self._fixture(name, function, scope)
+                    return kind or self._injected(name, function, scope, depth)
                 return join(self.infer(each, around, depth) for each, around in given.values)
         return None
 
@@ -411,20 +399,24 @@ class Inference:
             return self.members.enter(manager, awaited=awaited)
         return None
 
-    def _fixture(self, name: str, function: ast.AST, scope: Scope) -> PackageType | None:
-        """Return what pytest passes to a parameter of a test or a fixture."""
-        path = _FIXTURES.get(name)
-        outer = scope.parent.find(name) if scope.parent is not None else None
-        if path is None or outer is not None or not isinstance(function, Function):
+    def _injected(
+        self, name: str, function: ast.AST, scope: Scope, depth: int
+    ) -> PackageType | None:
+        """Return what a framework passes to a parameter."""
+        outer = scope.parent
+        if outer is None or not isinstance(function, Function):
             return None
-        is_fixture = any(
-            ast.unparse(each).partition("(")[0].endswith("fixture")
-            for each in function.decorator_list
-        )
-        if not function.name.startswith("test") and not is_fixture:
-            return None
-        package = self._names.resolver.package_for(path)
-        if package is None or package.surface.symbol(path) is None:
+
+        def called(node: ast.expr) -> str:
+            path = self.import_path(node, outer)
+            if path is None and isinstance(node, ast.Attribute):
+                owner = self.type_of(node.value, outer, depth)
+                path = f"{owner.path}.{node.attr}" if isinstance(owner, PackageType) else None
+            return path or ""
+
+        path = injected(name, function, called)
+        package = self._names.resolver.package_for(path) if path else None
+        if package is None or package.surface.symbol(path) is None or outer.find(name) is not None:
             return None
         return PackageType(path, package)
 

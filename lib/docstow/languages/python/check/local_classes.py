@@ -18,6 +18,7 @@ from docstow.languages.python.check.annotations import (
 from docstow.languages.python.check.members import Members
 from docstow.languages.python.check.parse import Scope
 from docstow.languages.python.check.passed import NOTHING_PASSED, Passed
+from docstow.languages.python.check.querysets import of_model
 from docstow.languages.python.source.functions import parameters
 from docstow.languages.python.source.getattr_names import allows_extra
 from docstow.languages.python.source.syntax import (
@@ -382,8 +383,9 @@ class LocalClasses:
             return self._assigned[key]
         base = self._base_with(own, name)
         if isinstance(base, LocalType):
-            return self.attribute(base, name, depth + 1)
-        return self._values.members.attribute(_as_base(base, own), name) if base else None
+            return of_model(self.attribute(base, name, depth + 1), own)
+        found = self._values.members.attribute(_as_base(base, own), name) if base else None
+        return of_model(found, own)
 
     def _declared(self, own: LocalType, statement: ast.stmt, depth: int) -> ValueType | None:
         scope = self._scopes.get(own.node)

@@ -32,6 +32,12 @@ from docstow.languages.python.check.plots import (
     plot_at,
     plots_of,
 )
+from docstow.languages.python.check.querysets import (
+    instance_at,
+    instances,
+    is_query,
+    queried,
+)
 from docstow.languages.python.service_clients import MAKERS
 from docstow.languages.python.source.functions import (
     makes_own_instance,
@@ -254,7 +260,7 @@ class Members:
             package: whose it is.
             receiver: the instance or class of which it is read.
         """
-        if (known := self._untold(symbol, package)) is not None:
+        if (known := self._untold(symbol, package, receiver)) is not None:
             return known
         annotation, value = annotation_and_value(symbol.signature)
         context = self._member_context(symbol, package, receiver)
@@ -353,7 +359,7 @@ class Members:
 
     def loop_item(self, value: PackageType, *, awaited: bool) -> ValueType | None:
         """Return what a loop over a value binds its name to."""
-        if is_array(value):
+        if is_array(value) or is_query(value):
             return value.arguments[0]
         many = self.call_method(value, "__aiter__" if awaited else "__iter__", NOTHING_PASSED)
         if not isinstance(many, PackageType):
@@ -373,6 +379,8 @@ class Members:
         """Return what ``value[index]`` is."""
         if is_array(value):
             return plot_at(value, index)
+        if is_query(value):
+            return instance_at(value, index)
         if isinstance(index, ast.Slice | ast.Tuple):
             return None
         if value.path == "builtins.tuple":
@@ -458,12 +466,11 @@ class Members:
         if len(written) == 1 and written[0].returns is None:
             returned: ValueType | None = (
                 self._made(symbol, passed)
-                or self._untold(symbol, package)
+                or self._untold(symbol, package, receiver)
                 or self._bodies.returned(symbol, package, receiver)
             )
             if returned is None and (said := documented_return(symbol.docstring)):
-                read = self.annotations.read(try_parse_expression(said), context)
-                returned = _plain_arrays(without_none(read))
+                returned = self._documented(said, symbol, package, context)
             return self.wrap_result(returned, written[0], set())
         if len(fit) > 1:
             fit = [each for each in fit if self._accepts(each, context, passed, receives)] or fit
@@ -471,6 +478,17 @@ class Members:
             if not unbound and agree(fit, passed.shape, receives=receives):
                 fit = fit[:1]
         return without_none(join(self._result(each, context, passed) for each in headers or fit))
+
+    def _documented(
+        self, said: str, symbol: Symbol, package: Installed, context: AnnotationContext
+    ) -> ValueType | None:
+        """Return the type that a docstring names, there or by what users import it from."""
+        entry = symbol.path.partition(".")[0]
+        public = self.annotations.context(entry, package, context.receiver, module=entry)
+        node = try_parse_expression(said)
+        read = self.annotations.read
+        found = without_none(read(node, context)) or without_none(read(node, public))
+        return _plain_arrays(found)
 
     def _made(self, symbol: Symbol, passed: Passed) -> PackageType | None:
         """Return the client of the service that a call names."""
@@ -497,10 +515,18 @@ class Members:
             return made
         return self.annotations.standard_type("builtins.tuple", figure, made)
 
-    def _untold(self, symbol: Symbol, package: Installed) -> PackageType | None:
+    def _untold(
+        self, symbol: Symbol, package: Installed, receiver: PackageType | None
+    ) -> ValueType | None:
         """Return what is known of an attribute or method of which its package tells no type."""
+        name = symbol.path.rpartition(".")[2]
+        queried_of = instances(receiver, name) if receiver is not None else ()
+        if queried_of:
+            pair = self.annotations.standard_type("builtins.tuple", *queried_of)
+            return pair if len(queried_of) > 1 else queried_of[0]
         path = UNTOLD.get(symbol.target or symbol.path)
-        return self._instance(path, package) if path is not None else None
+        made = self._instance(path, package) if path is not None else None
+        return queried(made, receiver, name) if made is not None and receiver is not None else made
 
     def _instance(self, path: str, package: Installed) -> PackageType | None:
         return PackageType(path, package) if _is_class(path, package) else None

@@ -731,7 +731,20 @@ class _Judge:
             is_handed_on = symbol is not None and bool(symbol.forms)
             is_slip = is_handed_on and any(each.startswith(f"{keyword}_") for each in names)
             return is_seen and (is_slip or not self._may_be_told_otherwise(claim.callee, keyword))
-        return wrong
+        return wrong or self._is_never_named(claim, keyword, names)
+
+    def _is_never_named(self, claim: ArgumentClaim, keyword: str, names: Sequence[str]) -> bool:
+        """Return whether no code of a package names a keyword that its types, all told, lack.
+
+        What takes ``**options`` takes it for reading those by name.
+        """
+        package = self._names.resolver.package_for(claim.callee) if claim.callee else None
+        surface = package.surface if package is not None else None
+        is_told = any(each.isidentifier() for each in names)
+        is_open = any(each.startswith("**") for each in names)
+        if package is None or not isinstance(surface, PythonSurface) or is_open or not is_told:
+            return False
+        return package.name != STANDARD and not surface.mentions(keyword)
 
     def _is_miscounted(
         self, claim: ArgumentClaim, symbol: Symbol | None, package: Installed | None

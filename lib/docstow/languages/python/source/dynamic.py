@@ -191,6 +191,11 @@ class _Walker(ast.NodeVisitor):
 
     def visit_Subscript(self, node: ast.Subscript) -> None:
         looked = isinstance(node.ctx, ast.Load)
+        key = string_value(node.slice)
+        if isinstance(node.ctx, ast.Store) and dotted(node.value) == "sys.modules" and "." in key:
+            # A module inside this package is put there by its path.
+            self._found.names.update(key.split("."))
+            return
         if not looked and self._is_own_dict(node.value):
             if (name := string_value(node.slice)) and self._classes:
                 self._found.patched.setdefault(self._classes[-1], set()).add(name)

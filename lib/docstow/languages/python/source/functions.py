@@ -545,6 +545,11 @@ def _target(node: Function, function: ast.expr) -> tuple[str, str]:
     match function:
         case ast.Attribute(value=ast.Call(func=ast.Name(id="super"), args=[]), attr=name):
             return f"super().{name}", ""
+        case ast.Attribute(
+            value=ast.Call(func=ast.Name(id="super"), args=[ast.Name(id=owner), ast.Name(id=own)]),
+            attr=name,
+        ) if [own] == [each.arg for each in positional(node)[:1]]:
+            return f"super({owner}).{name}", ""
     path = dotted(function)
     first, _, name = path.partition(".")
     plain = positional(node)

@@ -1,0 +1,59 @@
+"""What frameworks pass to functions whose parameters have no annotation.
+
+They choose it by the parameter's name, or by a decorator of the function.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Mapping
+
+from docstow.languages.python.source.syntax import Function, positional
+
+#: Classes of pytest's own fixtures whose names projects do not define otherwise.
+_FIXTURES: Mapping[str, str] = {
+    "monkeypatch": "pytest.MonkeyPatch",
+    "caplog": "pytest.LogCaptureFixture",
+    "capsys": "pytest.CaptureFixture",
+    "capsysbinary": "pytest.CaptureFixture",
+    "capfd": "pytest.CaptureFixture",
+    "capfdbinary": "pytest.CaptureFixture",
+    "recwarn": "pytest.WarningsRecorder",
+    "pytester": "pytest.Pytester",
+    "tmp_path_factory": "pytest.TempPathFactory",
+    "tmp_path": "pathlib.Path",
+    "mocker": "pytest_mock.MockerFixture",
+}
+#: Decorators that pass something first, with its class.
+_PASSED_FIRST: Mapping[str, str] = {
+    "click.pass_context": "click.Context",
+    "click.decorators.pass_context": "click.Context",
+}
+#: Decorators that pass a task to itself where they are told to, by the keyword ``bind``.
+_BINDING = frozenset({"celery.shared_task", "celery.app.base.Celery.task", "celery.Celery.task"})
+_TASK = "celery.Task"
+
+
+def injected(name: str, function: Function, called: Callable[[ast.expr], str]) -> str:
+    """Return the path of the class that a parameter gets; empty where no framework is known to.
+
+    Args:
+        name: of the parameter.
+        function: whose it is.
+        called: returns the dotted path of what a decorator names or calls; empty for others.
+    """
+    first = next((each.arg for each in positional(function)), "")
+    for each in function.decorator_list:
+        match each:
+            case ast.Call(func=maker, keywords=keywords) if name == first:
+                bound = [one.value for one in keywords if one.arg == "bind"]
+                is_bound = any(isinstance(one, ast.Constant) and one.value is True for one in bound)
+                if is_bound and called(maker) in _BINDING:
+                    return _TASK
+            case ast.Name() | ast.Attribute() if name == first:
+                if path := _PASSED_FIRST.get(called(each)):
+                    return path
+    is_fixture = any(
+        ast.unparse(each).partition("(")[0].endswith("fixture") for each in function.decorator_list
+    )
+    return _FIXTURES.get(name, "") if is_fixture or function.name.startswith("test") else ""

@@ -1,0 +1,320 @@
+"""Sources of Cython as Python that binds the same names, for packages that carry them.
+
+A module that is compiled tells little of itself. What is left of its source are classes, functions
+with their parameters and docstrings, attributes that Python sees, and imports; bodies, types of C
+and what C alone sees are dropped. The branches of ``if`` and ``try`` all count.
+
+The language: https://docs.cython.org/en/latest/src/userguide/language_basics.html
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from docstow.text.python_ast import try_parse_expression, try_parse_module
+
+#: How files end that Cython compiles.
+CYTHON_SOURCE = ".pyx"
+#: The same with files that they include, and with declarations.
+CYTHON_FILES = (CYTHON_SOURCE, ".pxi", ".pxd")
+#: Strings, comments, brackets and line breaks: what decides where a statement ends.
+_MARK = re.compile(
+    r'"""(?:\\.|[^\\])*?"""|'
+    r"'''(?:\\.|[^\\])*?'''|"
+    r'"(?:\\.|[^"\\\n])*"|'
+    r"'(?:\\.|[^'\\\n])*'|"
+    r"#[^\n]*|\\\n|[(\[{]|[)\]}]|\n",
+    re.DOTALL,
+)
+_DOCSTRING = re.compile(r"[rRuUbB]{0,2}(?:\"|')")
+_CLASS = re.compile(
+    r"(?:(?:cdef|cpdef)\s+(?:(?:public|api|packed)\s+)*)?class\s+([\w.]+)\s*(\(.*?\))?\s*"
+    r"(?:\[.*?\]\s*)?:\s*(.*)",
+    re.DOTALL,
+)
+_FUNCTION = re.compile(
+    r"(?:async\s+)?(?:def|cpdef)\b(?:\s*\([^)]*\)(?=\s*\w)|\[[^\]]*\]|[^(\[])*?(\w+)\s*\(",
+    re.DOTALL,
+)
+_PROPERTY = re.compile(r"property\s+(\w+)\s*:")
+_INCLUDE = re.compile(r"include\s+[\"']([^\"']+)[\"']")
+_INCLUDED = re.compile(rb"^[ \t]*include\s+[\"']([^\"'\n]+)[\"']", re.MULTILINE)
+#: Attributes of a class of C that Python sees: ``cdef readonly object name, other``.
+_SEEN = re.compile(r"(?:cdef\s+)?(?:public|readonly)\s+([^:]+)", re.DOTALL)
+_ALL_SEEN = re.compile(r"(?:cdef\s+)?(?:public|readonly)\s*:")
+_ENUMERATION = re.compile(r"cpdef\s+enum\b\s*(?:class\s+)?(\w*)")
+_LOOP = re.compile(r"for\s+([\w\s,()]+?)\s+in\b")
+#: Of these the statements inside count as if they stood outside.
+_BLOCK = re.compile(
+    r"(?:if|elif|else|try|except|finally|with|for|while|IF|ELIF|ELSE)\b.*:\s*$", re.DOTALL
+)
+#: What only C sees, with all that is inside.
+_OF_C = re.compile(r"(?:cdef|cpdef|ctypedef|cimport|DEF)\b|from\b.*\bcimport\b", re.DOTALL)
+_ASSIGNED = re.compile(r"(\w+)\s*(?::[^=]*)?=(?!=)")
+#: Attributes that a method sets, and other ways to set them.
+_SET = re.compile(r"\bself\.(\w+)\s*(?:,[^=\n]*)?=(?!=)")
+_SET_BY_NAME = re.compile(r"\bsetattr\s*\(\s*self\b|\bself\.__dict__\b")
+_SET_ON_OTHERS = re.compile(r"\bsetattr\s*\(\s*(?!self\b)")
+_NAME = re.compile(r"(\w+)\s*(?:\[[^\]]*\]\s*)?$")
+_DEEPEST = 8
+_ABSENT = "cython_include_that_is_not_there"
+
+
+@dataclass(frozen=True, slots=True)
+class _Statement:
+    indent: int
+    text: str
+
+
+def python_of(text: str, included: Callable[[str], str], declared: str = "") -> str:
+    """Return Python that binds what a module of Cython binds.
+
+    Args:
+        text: of a ``.pyx``.
+        included: returns the text of a file that ``include`` names; empty where there is none.
+        declared: the text of the ``.pxd`` that belongs to it.
+    """
+    writer = _Writer()
+    writer.declare([*_with_included(_statements(declared), included)])
+    writer.write([*_with_included(_statements(text), included)])
+    return writer.text()
+
+
+def included_files(text: bytes) -> list[str]:
+    """Return the names of the files that a text includes."""
+    return [each.decode("utf-8", "replace") for each in _INCLUDED.findall(text)]
+
+
+def _with_included(
+    statements: Iterable[_Statement], included: Callable[[str], str], depth: int = 0
+) -> Iterator[_Statement]:
+    """Yield statements, in place of ``include`` those of the file; no deeper than some levels."""
+    for each in statements:
+        match = _INCLUDE.match(each.text)
+        inner = included(match[1]) if match is not None and depth < _DEEPEST else ""
+        if match is None:
+            yield each
+        elif not inner:
+            # What a file that is not there binds is not known.
+            yield _Statement(each.indent, f"from {_ABSENT} import *")
+        else:
+            for one in _with_included(_statements(inner), included, depth + 1):
+                yield _Statement(each.indent + one.indent, one.text)
+
+
+def _statements(text: str) -> Iterator[_Statement]:
+    """Yield logical lines, without comments."""
+    text = text.replace("\r\n", "\n").replace("\r", "\n").expandtabs()
+    begin = opened = 0
+    parts: list[str] = []
+    for found in _MARK.finditer(f"{text}\n"):
+        mark = found[0]
+        if mark[0] == "#":
+            parts.append(text[begin : found.start()])
+            begin = found.end()
+        elif mark[0] == "\\":
+            parts.append(f"{text[begin : found.start()]} ")
+            begin = found.end()
+        elif mark in "([{":
+            opened += 1
+        elif mark in ")]}":
+            opened = max(0, opened - 1)
+        elif mark == "\n" and not opened:
+            parts.append(text[begin : found.start()])
+            line = "".join(parts)
+            if plain := line.strip():
+                yield _Statement(len(line) - len(line.lstrip()), plain)
+            parts, begin = [], found.end()
+
+
+def _bodies(statements: Sequence[_Statement]) -> Iterator[tuple[_Statement, list[_Statement]]]:
+    """Yield each statement with what is inside it."""
+    for at, each in enumerate(statements):
+        end = at + 1
+        while end < len(statements) and statements[end].indent > each.indent:
+            end += 1
+        yield each, [*statements[at + 1 : end]]
+
+
+def _seen(statements: Sequence[_Statement]) -> Iterator[str]:
+    """Yield the attributes that Python sees, which declarations of C tell."""
+    for each, body in _bodies(statements):
+        if _ALL_SEEN.match(each.text):
+            for one in body:
+                yield from _declared_names(one.text)
+        elif match := _SEEN.match(each.text):
+            yield from _declared_names(match[1])
+
+
+def _declared_names(text: str) -> list[str]:
+    """Return the names of a declaration of C: ``int64_t first, last``."""
+    names = (_NAME.search(each.partition("=")[0].strip()) for each in _split(text))
+    return [each[1] for each in names if each is not None]
+
+
+class _Writer:
+    """Writes statements as Python, one after the other."""
+
+    def __init__(self) -> None:
+        #: Of each class that is declared its header and the attributes that Python sees.
+        self._declared: dict[str, tuple[re.Match[str], list[str]]] = {}
+        self._lines: list[str] = []
+        #: The indents of the classes around what is written.
+        self._classes: list[int] = []
+        self._decorators: list[str] = []
+        self._written: set[str] = set()
+        #: Words of functions of C that set attributes of what they name.
+        self._set_by_name: set[str] = set()
+
+    def text(self) -> str:
+        """Return what is written."""
+        self._classes = []
+        for match, _ in [v for k, v in self._declared.items() if k not in self._written]:
+            self._class(0, match, ())
+            self._classes.pop()
+        for each in sorted(self._set_by_name & self._written):
+            self._put(f"setattr({each}, name, value)")
+        return "\n".join(self._lines) + "\n"
+
+    def declare(self, statements: Sequence[_Statement]) -> None:
+        """Note the classes that a ``.pxd`` declares, and write the enumerations."""
+        for each, body in _bodies(statements):
+            if match := _CLASS.match(each.text):
+                self._declared[match[1]] = (match, [*_seen(body)])
+            elif _ENUMERATION.match(each.text):
+                self._write_plain(each.text, body)
+
+    def write(self, statements: Sequence[_Statement]) -> None:
+        """Write statements."""
+        done = 0
+        for at, (each, body) in enumerate(_bodies(statements)):
+            if at < done:
+                continue
+            while self._classes and each.indent <= self._classes[-1]:
+                self._classes.pop()
+            done = at + 1 + len(body) if self._write(each, body) else at + 1
+
+    def _write(self, each: _Statement, body: Sequence[_Statement]) -> bool:
+        """Write a statement; return whether what is inside it is dealt with."""
+        text = each.text
+        if match := _CLASS.match(text):
+            self._class(each.indent, match, body)
+            return False
+        if match := _FUNCTION.match(text):
+            self._function(match, text, body)
+            return True
+        if match := _PROPERTY.match(text):
+            self._put("@property")
+            self._define(match[1], "self", "", body)
+            return True
+        if text[0] == "@":
+            # What Cython itself is told changes nothing that Python sees.
+            self._decorators += [] if text.startswith("@cython.") else [text]
+            return True
+        return self._write_plain(text, body)
+
+    def _write_plain(self, text: str, body: Sequence[_Statement]) -> bool:
+        if match := _ENUMERATION.match(text):
+            names = (re.match(r"\w+", one) for e in body for one in e.text.split(","))
+            found = [match[1], *(each[0] for each in names if each is not None)]
+            self._assign(each for each in found if each)
+            return True
+        if _DOCSTRING.match(text):
+            return True
+        if _BLOCK.match(text):
+            if match := _LOOP.match(text):
+                self._assign(re.findall(r"\w+", match[1]))
+            return False
+        if not _OF_C.match(text):
+            self._plain(text)
+        elif self._classes:
+            self._assign(_seen([_Statement(0, text), *body]))
+        elif any(_SET_ON_OTHERS.search(one.text) for one in body):
+            self._set_by_name.update(word for e in body for word in re.findall(r"\w+", e.text))
+        return True
+
+    def _class(self, indent: int, match: re.Match[str], body: Sequence[_Statement]) -> None:
+        bases, name = match[2] or "", match[1].rpartition(".")[2]
+        if try_parse_module(f"class {name}{bases}: ...") is None:
+            bases = "(object)"
+        self._put(*self._taken_decorators(), f"class {name}{bases}:")
+        self._classes.append(indent)
+        first = body[0].text if body else ""
+        self._put(first if _DOCSTRING.match(first) else "...")
+        if match[3]:
+            self._plain(match[3])
+        self._written.add(name)
+        if name in self._declared:
+            self._assign(self._declared[name][1])
+
+    def _function(self, match: re.Match[str], text: str, body: Sequence[_Statement]) -> None:
+        inner, end = _bracketed(text, match.end() - 1)
+        returned = re.match(r"\s*->\s*(.+?)\s*:", text[end:], re.DOTALL)
+        result = returned[1] if returned and try_parse_expression(returned[1]) else ""
+        self._put(*self._taken_decorators())
+        self._define(match[1], ", ".join(map(_parameter, _split(inner))), result, body)
+
+    def _define(self, name: str, given: str, result: str, body: Sequence[_Statement]) -> None:
+        header = f"def {name}({given})"
+        if try_parse_module(f"{header}: ...") is None:
+            header = f"def {name}(*args, **kwargs)"
+        self._put(f"{header}{' -> ' if result else ''}{result}:")
+        first = body[0].text if body else ""
+        within = "\n".join(each.text for each in body)
+        written = [first] if _DOCSTRING.match(first) else []
+        written += [f"self.{each} = ..." for each in dict.fromkeys(_SET.findall(within))]
+        written += ["setattr(self, name, value)"] if _SET_BY_NAME.search(within) else []
+        self._put(*(f"    {each}" for each in written or ["..."]))
+
+    def _plain(self, text: str) -> None:
+        """Write a statement of Python itself; of one that is none what it assigns."""
+        if try_parse_module(text) is not None:
+            self._put(text)
+        elif match := _ASSIGNED.match(text):
+            self._assign([match[1]])
+
+    def _assign(self, names: Iterable[str]) -> None:
+        self._put(*(f"{each} = ..." for each in names))
+
+    def _taken_decorators(self) -> list[str]:
+        taken, self._decorators = self._decorators, []
+        return taken
+
+    def _put(self, *lines: str) -> None:
+        self._lines += [f"{'    ' * len(self._classes)}{each}" for each in lines]
+
+
+def _bracketed(text: str, at: int) -> tuple[str, int]:
+    """Return what is in the brackets that open at a place, and where they have closed."""
+    opened = 0
+    for found in _MARK.finditer(text, at):
+        opened += (found[0] in "([{") - (found[0] in ")]}")
+        if not opened:
+            return text[at + 1 : found.start()], found.end()
+    return text[at + 1 :], len(text)
+
+
+def _split(text: str) -> list[str]:
+    """Return what commas separate that are in no brackets and no strings."""
+    parts, begin, opened = [], 0, 0
+    for found in re.finditer(rf"{_MARK.pattern}|,", text, re.DOTALL):
+        opened += (found[0] in "([{") - (found[0] in ")]}")
+        if found[0] == "," and not opened:
+            parts.append(text[begin : found.start()])
+            begin = found.end()
+    return [each for each in map(str.strip, [*parts, text[begin:]]) if each]
+
+
+def _parameter(text: str) -> str:
+    """Return a parameter without its type of C: ``size=1`` of ``const int size = 1``."""
+    if text == "/" or text.startswith("*"):
+        return text.partition(":")[0]
+    declared, equals, default = text.partition("=")
+    declared = re.sub(r"\[[^\]]*\]|\s+(?:not|or)\s+None\s*$", " ", declared)
+    name = _NAME.search(declared.partition(":")[0].strip())
+    if not equals or name is None:
+        return name[1] if name is not None else text
+    plain = default.strip()
+    return f"{name[1]}={plain if try_parse_expression(plain) is not None else '...'}"

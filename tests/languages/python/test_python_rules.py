@@ -238,6 +238,9 @@ def test_all_names_of_a_module_that_is_not_there_may_be_any(tmp_path: Path) -> N
     [
         ("class A: ...\n", Openness.CLOSED),
         ("class A:\n    if not TYPE_CHECKING:\n        def __getattr__(self, n): return 1\n", Openness.ITEMS),
+        ("class A:\n    if not TYPE_CHECKING:\n        def __getattr__(self, n): raise AttributeError(n)\n", Openness.CLOSED),
+        ("class A:\n    def __getattr__(self, n): return fall_back(self, super(), n)\n", Openness.CLOSED),
+        ("class A:\n    def __getattr__(self, n): return fall_back(self, A, n)\n", Openness.ANY),
         ("class A:\n    def __getattr__(self, n): return self[n]\n", Openness.ITEMS),
         ("class A(dict):\n    def __getattr__(self, n): return self[n]\n", Openness.ANY),
         ("class A:\n    def __getattr__(self, n): raise AttributeError(n)\n", Openness.CLOSED),

@@ -778,6 +778,29 @@ class Axes(Artist):
         %(Line2D:kwdoc)s
         \'\'\'
         kwargs.pop("ends", None)
+    def scatter(self, x, **kwargs) -> None:
+        \'\'\'Draw points.
+
+        **kwargs : `~matplotlib.lines.Line2D` properties
+            Also *jitter*.
+
+Written at the left.
+        \'\'\'
+    def legend(self, *args, **kwargs) -> None:
+        \'\'\'Draw a legend.
+
+        %(_legend_kw_axes)s
+        \'\'\'
+    def bar_label(self, bars, **kwargs) -> None:
+        \'\'\'Write labels.
+
+        **kwargs
+            Passed to `.Axes.annotate`.
+        \'\'\'
+""",
+        "matplotlib/legend.py": """
+class Legend:
+    def __init__(self, parent, handles, labels, *, loc=None, title=None): ...
 """,
         "matplotlib/figure.py": """
 from typing import Any
@@ -928,10 +951,23 @@ cdef class Weir(Sill):
         "mole/weir.pxd": "cdef class Sill:\n    cdef public:\n        int level, slope\n",
     },
     "heron": {
+        "heron/py.typed": "",
         "heron/__init__.py": """
 import sys
-from typing import overload
+from typing import Any, Protocol, overload
 from . import nest
+
+class Song(Protocol):
+    def sing(self) -> None: ...
+
+def song() -> Song: ...
+
+class _Eyrie:
+    def rear(self, chicks, *, fed=True):
+        return chicks
+
+def eyrie(made=None):
+    return made or globals()["_Eyrie"]()
 
 sys.modules["heron.roost"] = nest
 
@@ -961,15 +997,13 @@ class Flock:
     def count(self, kind: str, *, young: bool = ...) -> str: ...
     @deprecate_nonkeyword_arguments
     def count(self, kind=None, young=False): ...
-
-def fly(height, **options):
-    return options
 """,
         "heron/nest.py": "",
     },
-    "types-heron": {
-        "heron-stubs/__init__.pyi": "def fly(height: int, *, speed: int = ...) -> int: ...\n",
-        "heron-stubs/METADATA.toml": "",
+    "egret": {"egret/__init__.py": "def fly(height, **options):\n    return options\n"},
+    "types-egret": {
+        "egret-stubs/__init__.pyi": "def fly(height: int, *, speed: int = ...) -> int: ...\n",
+        "egret-stubs/METADATA.toml": "",
     },
     "django": {
         "django/__init__.py": "",
@@ -1230,7 +1264,9 @@ def test_what_type_checkers_take_is_suggested_before_what_they_refuse(
         ("import heron\nheron.roosts()", "heron.roosts", "heron.roost"),
         ("import heron\nheron.Wader(3, 'a', color=1)", "heron.Wader(color=)", "colour"),
         ("import heron\nheron.lay().crackle()", "heron.Egg.crackle", "heron.Egg.crack"),
-        ("import heron\nheron.fly(3, velocity=2)", "heron.fly(velocity=)", None),
+        ("import egret\negret.fly(3, velocity=2)", "egret.fly(velocity=)", None),
+        ("import heron\nheron.song().sings()", "heron.Song.sings", "heron.Song.sing"),
+        ("import heron\nheron.eyrie().rear(1, feeding=True)", "rear(feeding=)", "fed"),
         (f"{BOOKS}b = Book.objects.get(a=1)\nb.saved()", "Book.saved", "Book.save"),
         (f"{BOOKS}b = Book.objects.filter(a=1).first()\nb.saved()", "Book.saved", "Book.save"),
         (f"{BOOKS}b, made = Book.objects.get_or_create()\nb.saved()", "Book.saved", "Book.save"),
@@ -1266,7 +1302,7 @@ def test_what_is_wrong_is_found_with_its_place_and_owner(
     word = name.removesuffix("=)").split("(")[-1].split(".")[-1]
     is_call = name.endswith(")")
     starts = (
-        ("harbour", "quay", "atoll", "isle", "cape", "heron", "self", "C(")
+        ("harbour", "quay", "atoll", "isle", "cape", "heron", "egret", "self", "C(")
         if is_call
         else (word, "from ", "cape.", "heron.", "weir.")
     )
@@ -1328,11 +1364,17 @@ def test_what_is_wrong_is_found_with_its_place_and_owner(
         "import mole\nmole.Stamp().tide\nmole.Stamp().isoformat()",
         "from mole.tap import ffi, lib\nlib.draw()",
         "from mole.weir import Weir\nWeir.of_stones(1, kind=2).level\nWeir().raised()",
-        "import heron\nheron.roost\nheron.Flock().count(None, True)\nheron.fly(1, options=2)",
+        "import heron\nheron.roost\nheron.Flock().count(None, True)",
+        "import egret\negret.fly(1, options=2)",
         "import heron\nBird = heron.Bird\nBird.__init__(object(), 'a')",
         "import heron\nFlock = heron.Flock\ndef f(o: Flock):\n    Flock.count(o, 'a')",
         f"{BOOKS}b = Book.objects.annotate(n=1).first()\nb.n\nb.n()",
         f"{BOUND}    self.retry(countdown=1)",
+        "import heron\nclass Hum:\n    def hum(self): ...\nheron.song().hum()",
+        "import heron\nheron.eyrie().rear(1, fed=True)",
+        "import heron\nheron.eyrie().store.update(feeding=True)",
+        "import heron\nclass A:\n    x = heron.song()\n    @property\n    def heron(self): ...",
+        "import heron\ndef f(feeding): ...\nheron.eyrie(f).rear(1, feeding=True)",
         "import mole\nwith raises(mole.Lost):\n    mole.Tug().tows()",
         "import cape\ncape.bell('h')\ncape.bell('<high>')",
         "import datetime as dt\n(dt.datetime.now() - dt.timedelta(1)).isoformat()",
@@ -1586,6 +1628,11 @@ def test_keywords_that_are_told_by_what_they_begin_with(
         ("plt.vlines(1, lw=1)", ""),
         ("ax.set(x_label='a')", "set(x_label=)"),
         ("ax.set(xlabel='a', alpha=1)", ""),
+        ("ax.scatter(1, colour='r')", "scatter(colour=)"),
+        ("ax.scatter(1, lw=2, jitter=3)", ""),
+        ("ax.legend(location='best')", "legend(location=)"),
+        ("ax.legend([1], ['a'], loc='best', title='b')", ""),
+        ("ax.bar_label(1, anything=2)", ""),
         ("make(projection='polar')\nax.vlines(1, radius=2)", ""),
     ],
 )

@@ -38,6 +38,7 @@ _FUNCTION = re.compile(
     r"(?:async\s+)?(?:def|cpdef)\b(?:\s*\([^)]*\)(?=\s*\w)|\[[^\]]*\]|[^(\[])*?(\w+)\s*\(",
     re.DOTALL,
 )
+_INIT = re.compile(r"def\s+__init__\b")
 _PROPERTY = re.compile(r"property\s+(\w+)\s*:")
 _INCLUDE = re.compile(r"include\s+[\"']([^\"']+)[\"']")
 _INCLUDED = re.compile(rb"^[ \t]*include\s+[\"']([^\"'\n]+)[\"']", re.MULTILINE)
@@ -164,6 +165,8 @@ class _Writer:
         #: The indents of the classes around what is written.
         self._classes: list[int] = []
         self._decorators: list[str] = []
+        #: Whether the last class has a constructor of Python's besides that of Cython.
+        self._has_init = False
         self._written: set[str] = set()
         #: Words of functions of C that set attributes of what they name.
         self._set_by_name: set[str] = set()
@@ -241,6 +244,7 @@ class _Writer:
             bases = "(object)"
         self._put(*self._taken_decorators(), f"class {name}{bases}:")
         self._classes.append(indent)
+        self._has_init = any(_INIT.match(each.text) for each in body)
         first = body[0].text if body else ""
         self._put(first if _DOCSTRING.match(first) else "...")
         if match[3]:
@@ -250,11 +254,19 @@ class _Writer:
             self._assign(self._declared[name][1])
 
     def _function(self, match: re.Match[str], text: str, body: Sequence[_Statement]) -> None:
+        is_hidden = match[1] == "__dealloc__"
+        if is_hidden or (match[1] == "__cinit__" and self._has_init):
+            self._decorators = []
+            return
         inner, end = _bracketed(text, match.end() - 1)
         returned = re.match(r"\s*->\s*(.+?)\s*:", text[end:], re.DOTALL)
         result = returned[1] if returned and try_parse_expression(returned[1]) else ""
         self._put(*self._taken_decorators())
-        self._define(match[1], ", ".join(map(_parameter, _split(inner))), result, body)
+        name, given = match[1], [*map(_parameter, _split(inner))]
+        if name == "__cinit__":
+            # One that takes nothing leaves what is given to other constructors.
+            name, given = "__init__", given if len(given) > 1 else ["self", "*args", "**kwargs"]
+        self._define(name, ", ".join(given), result, body)
 
     def _define(self, name: str, given: str, result: str, body: Sequence[_Statement]) -> None:
         header = f"def {name}({given})"

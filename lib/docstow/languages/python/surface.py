@@ -8,7 +8,6 @@ from __future__ import annotations
 import ast
 import enum
 import re
-import textwrap
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -101,8 +100,8 @@ class PythonSurface:
         self._symbols: dict[str, Symbol | None] = {}
         self._nodes: dict[str, Function | ast.ClassDef | None] = {}
         self._classes: dict[str, list[str]] = {}
-        self._words = Words(self.files, self.modules, boundary)
-        self._subclasses = _Subclasses(self, self._words)
+        self.words = Words(self.files, self.modules, boundary)
+        self._subclasses = _Subclasses(self, self.words)
 
     def _other(self, name: str) -> Names | None:
         surface = self._siblings(name)
@@ -115,7 +114,7 @@ class PythonSurface:
 
     def is_unchanged(self) -> bool:
         """Return whether another one of the same package would find the same."""
-        return self.files.are_same() and self._words.stamps.are_same()
+        return self.files.are_same() and self.words.stamps.are_same()
 
     def modules(self) -> tuple[str, ...]:
         """Return the names of all modules: the entry modules, then the others, sorted."""
@@ -247,7 +246,7 @@ class PythonSurface:
         if not files:
             return False
         given = re.compile(rb"['\"]%s['\"]|\.%s\s*=[^=]" % ((re.escape(name.encode()),) * 2))
-        return any(given.search(self._words.read(each)) is not None for each in files)
+        return any(given.search(self.words.read(each)) is not None for each in files)
 
     def may_be_given(self, path: str, name: str, *, called: bool = False) -> bool:
         """Return whether a module or class may be given a name that no file shows it to have.
@@ -295,7 +294,7 @@ class PythonSurface:
         """
         if self.has_word_to_give(name, to_module=to_module, is_compiled=True):
             return True
-        found = (self._siblings(each) for each in sorted(self._words.imports))
+        found = (self._siblings(each) for each in sorted(self.words.imports))
         others = {id(each): each for each in found if each is not None and each is not self}
         return any(
             each.has_word_to_give(name, to_module=to_module, is_compiled=to_module)
@@ -303,12 +302,21 @@ class PythonSurface:
             if to_module or each.package.name != STANDARD
         )
 
+    def may_pass(self, method: str, keyword: str) -> bool:
+        """Return whether what has a name in the package, or in an imported one, takes a keyword.
+
+        What is not known of a package may be so.
+        """
+        found = (self._siblings(each) for each in sorted(self.words.imports))
+        every = {id(each): each for each in (self, *found) if each is not None}
+        return any(each.words.may_pass(method, keyword) for each in every.values())
+
     def may_take(self, keyword: str) -> bool:
         """Return whether the package, or one that it imports, may take a keyword.
 
         Attributes that functions set by name are keywords, too: ``set_color`` for ``color``.
         """
-        found = (self._siblings(each) for each in sorted(self._words.imports))
+        found = (self._siblings(each) for each in sorted(self.words.imports))
         others = [self, *(each for each in found if each is not None and each is not self)]
         return any(
             each.has_keyword(keyword)
@@ -318,29 +326,29 @@ class PythonSurface:
 
     def has_keyword(self, keyword: str) -> bool:
         """Return whether the package alone has anything that takes a keyword."""
-        return self._words.may_take(keyword)
+        return self.words.may_take(keyword)
 
     @property
     def has_plugins(self) -> bool:
         """Whether the package looks for other packages that extend it."""
-        return self._words.has_plugins
+        return self.words.has_plugins
 
     @property
     def names_by_data(self) -> bool:
         """Whether the package may name attributes by data, or answers for names by itself."""
-        return self._words.names_by_data
+        return self.words.names_by_data
 
     def may_compose(self, name: str) -> bool:
         """Return whether the package may make a name of parts: ``f"set_{alias}"``."""
-        return self._words.may_compose(name)
+        return self.words.may_compose(name)
 
     def has_word_to_give(self, name: str, *, to_module: bool, is_compiled: bool) -> bool:
         """Return the same of the package alone, with or without its compiled modules."""
-        return self._words.may_give(name, to_module=to_module, is_compiled=is_compiled)
+        return self.words.may_give(name, to_module=to_module, is_compiled=is_compiled)
 
     def may_set(self, name: str) -> bool:
         """Return whether some code of the package may set an attribute of a name."""
-        return self._words.may_set(name)
+        return self.words.may_set(name)
 
     def assigns_beside(self, path: str, name: str) -> bool:
         """Return whether the file of a function sets an attribute of a name, or of any.
@@ -348,7 +356,7 @@ class PythonSurface:
         So do functions that give an instance more than its class has.
         """
         files = {view.layer.path for view in _definitions(self._views(path))}
-        return any(self._words.sets_in(each, name) for each in files)
+        return any(self.words.sets_in(each, name) for each in files)
 
     def is_compiled_without(self, path: str, method: str) -> bool:
         """Return whether a class is all seen but for its compiled modules, which lack a method."""
@@ -564,9 +572,11 @@ class PythonSurface:
         first, last = main.definition.line, main.definition.end_line
         with suppress(DocstowError):
             body = main.names.files.text(main.layer)
-            text = textwrap.dedent("\n".join(body.split("\n")[first - 1 : last]))
-            tree = try_parse_module(text)
-            for each in tree.body if tree is not None else ():
+            text = "\n".join(body.split("\n")[first - 1 : last])
+            # Lines of a docstring may begin further left than the function.
+            tree = try_parse_module(f"if True:\n{text}" if text[:1].isspace() else text)
+            nodes = tree.body if tree is not None else []
+            for each in nodes[0].body if nodes and isinstance(nodes[0], ast.If) else nodes:
                 return each if isinstance(each, Function | ast.ClassDef) else None
         return None
 
@@ -575,7 +585,7 @@ class PythonSurface:
 
         True where not all of the package is read.
         """
-        return self._words.has(name)
+        return self.words.has(name)
 
     def names(self) -> Iterator[str]:
         """Yield public paths: names of the entry modules with members of classes, then modules."""
@@ -753,7 +763,7 @@ class _Subclasses:
 
     def __init__(self, surface: PythonSurface, words: Words) -> None:
         self._surface = surface
-        self._words = words
+        self.words = words
 
     def may_have(self, owner: str, name: str) -> bool:
         """Return whether a subclass of a class has a name, or may have it.
@@ -764,7 +774,7 @@ class _Subclasses:
         """
         mention = re.compile(rb"\b%s\b" % re.escape(name.encode()))
         for module, subclass, file in self._subclasses_of(owner.rpartition(".")[2]):
-            if mention.search(self._words.read(file)) is None:
+            if mention.search(self.words.read(file)) is None:
                 continue
             path = f"{module}.{subclass}"
             if not self._surface.may_derive(path, owner):
@@ -790,7 +800,7 @@ class _Subclasses:
 
         That is ``Owner.name = …``, or a function of that name below ``@add_method(Owner)``.
         """
-        return self._words.once(("given", owner, name), lambda: self._search_given(owner, name))
+        return self.words.once(("given", owner, name), lambda: self._search_given(owner, name))
 
     def _search_given(self, owner: str, name: str) -> bool:
         kind, member = re.escape(owner.encode()), re.escape(name.encode())
@@ -799,14 +809,14 @@ class _Subclasses:
             % (kind, member, kind, member),
             re.MULTILINE,
         )
-        return any(name.encode() in text and given.search(text) for text in self._words.texts())
+        return any(name.encode() in text and given.search(text) for text in self.words.texts())
 
     def is_in(self, module: str, name: str) -> bool:
         """Return whether the file of a module has a word."""
         files = self._surface.files.module(module)
         mention = re.compile(rb"\b%s\b" % re.escape(name.encode()))
         layers = files.layers if files is not None else ()
-        return any(mention.search(self._words.read(each.path)) for each in layers)
+        return any(mention.search(self.words.read(each.path)) for each in layers)
 
     def _subclasses_of(self, owner: str) -> list[tuple[str, str, Path]]:
         """Return module, name and file of each class below one."""
@@ -827,7 +837,7 @@ class _Subclasses:
         for name in self._surface.modules()[:_MOST_SEARCHED_MODULES]:
             module = None if _TESTS & set(name.split(".")) else self._surface.files.module(name)
             for layer in module.layers if module is not None else ():
-                for header in _CLASS_HEADER.finditer(self._words.read(layer.path)):
+                for header in _CLASS_HEADER.finditer(self.words.read(layer.path)):
                     subclass = header[1].decode("utf-8", "replace")
                     for base in _BASE_NAME.findall(header[2]):
                         last = base.decode("utf-8", "replace")

@@ -9,14 +9,14 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Callable, Iterator, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from types import UnionType
 
 from docstow.core.errors import DocstowError
 from docstow.languages.python.cython_sources import CYTHON_SOURCE, included_files
 from docstow.languages.python.files import ModuleFiles, PythonFiles
-from docstow.languages.python.source.syntax import Function
+from docstow.languages.python.source.syntax import Function, dotted
 from docstow.languages.shared.boundary import Boundary
 from docstow.languages.shared.stamps import Stamps
 from docstow.text.python_ast import try_parse_module
@@ -36,6 +36,17 @@ _BY_DATA = re.compile(
     rb"|\bnamedtuple\(\s*[^,]+,\s*[A-Za-z_]|\bmake_dataclass\(|SimpleNamespace\("
 )
 _TESTS = frozenset({"tests", "conftest"})
+#: How a name is bound to what may be called.
+_BINDING = (
+    rb"\b(?:def|class|as)\s+%(name)s\b|\b%(name)s\b[^\n=()]*=(?!=)|\b%(name)s\b[^\n(]*\bin\b"
+    rb"|setattr\([^\n]*\b%(name)s\b"
+)
+#: What is no function and no class.
+_PLAIN_VALUES = (ast.Constant, ast.Dict, ast.List, ast.Set, ast.JoinedStr, ast.Compare, ast.BinOp)
+#: Decorators that leave what a function takes as it is.
+_PLAIN_DECORATORS = frozenset(
+    {"staticmethod", "classmethod", "abstractmethod", "overload", "override", "final", "property"}
+)
 
 
 class Words:
@@ -99,6 +110,31 @@ class Words:
         """Return whether something in the package may take a keyword."""
         return self.once(("keyword", name), lambda: self._may_have(name, _is_taken))
 
+    def may_pass(self, method: str, keyword: str) -> bool:
+        """Return whether a function or class of a name in the package may take a keyword.
+
+        Without the word in the package only what takes any keyword does.
+        """
+        heard = self.has(keyword)
+        return self.once(
+            ("passed", method, keyword),
+            lambda: self._may_have(
+                method,
+                partial(_may_pass, keyword, is_heard=heard),
+                is_compiled=heard,
+                bound=_BINDING % {b"name": method.encode()},
+            ),
+        )
+
+    def parameters(self, method: str) -> frozenset[str]:
+        """Return what functions of a name take, as far as they are written."""
+        found: set[str] = set()
+        for text in self.texts():
+            if re.search(rb"\bdef %s\b" % method.encode(), text) is not None:
+                for node in _functions(text, method):
+                    found.update(each.arg for each in (*node.args.args, *node.args.kwonlyargs))
+        return frozenset(found - {"self", "cls"})
+
     @cached_property
     def has_plugins(self) -> bool:
         """Whether a module of the package looks for other packages that extend it."""
@@ -138,9 +174,22 @@ class Words:
                 yield module
 
     def _may_have(
-        self, name: str, is_meant: Callable[[str, bytes], bool], *, is_compiled: bool = True
+        self,
+        name: str,
+        is_meant: Callable[[str, bytes], bool],
+        *,
+        is_compiled: bool = True,
+        bound: bytes = b"",
     ) -> bool:
-        """Return whether a file has a word that is what is meant; True where not all are read."""
+        """Return whether a file has a word that is what is meant; True where not all are read.
+
+        Args:
+            name: the word.
+            is_meant: whether a text that has it means that.
+            is_compiled: the bytes of compiled modules count.
+            bound: an expression that such a text matches; empty for the word.
+        """
+        matched = re.compile(bound or rb"\b%s\b" % name.encode())
         if len(self._modules()) > _MOST_MODULES:
             return True
         wanted, parsed = name.encode(), 0
@@ -151,7 +200,7 @@ class Words:
                 is_open |= is_compiled and layer.path in self._partly_read
                 if layer.path in self._unread:
                     return True
-                if wanted in text and _is_anything(name, text):
+                if wanted in text and matched.search(text) is not None:
                     parsed += 1
                     if is_meant(name, text) or parsed > _MOST_PARSED:
                         return True
@@ -225,6 +274,65 @@ def _is_taken(name: str, text: bytes) -> bool:
             case ast.ClassDef() if any(each == name for each in _bound(node)):
                 return True
     return _is_said(tree, name)
+
+
+def _functions(text: bytes, name: str) -> list[Function]:
+    tree = try_parse_module(text.decode("utf-8", "replace"))
+    nodes = ast.walk(tree) if tree is not None else ()
+    return [each for each in nodes if isinstance(each, Function) and each.name == name]
+
+
+def _may_pass(keyword: str, name: str, text: bytes, *, is_heard: bool) -> bool:
+    """Return whether a text binds a name to what may take a keyword.
+
+    Args:
+        keyword: the keyword.
+        name: of what takes it.
+        text: the source.
+        is_heard: whether the package has the keyword as a word.
+    """
+    tree = try_parse_module(text.decode("utf-8", "replace"))
+    if tree is None:
+        return True
+    for node in ast.walk(tree):
+        if isinstance(node, Function) and node.name == name:
+            taken = (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)
+            decorators = {dotted(each).rpartition(".")[2] for each in node.decorator_list}
+            if node.args.kwarg is not None or any(each.arg == keyword for each in taken):
+                return True
+            if is_heard and not decorators <= _PLAIN_DECORATORS:
+                return True
+        elif name in _callables(node):
+            return True
+    return False
+
+
+def _callables(node: ast.AST) -> Iterator[str]:
+    """Yield the names that a node binds, by no ``def``, to what may be called."""
+    match node:
+        case ast.ClassDef(name=name) | ast.alias(asname=str(name)):
+            yield name
+        case ast.Assign(targets=targets, value=value) if not isinstance(value, _PLAIN_VALUES):
+            for each in targets:
+                yield from _stored(each)
+        case ast.AnnAssign(target=target, value=value) if not isinstance(value, _PLAIN_VALUES):
+            yield from _stored(target)
+        case ast.For(target=target) | ast.withitem(optional_vars=ast.expr() as target):
+            yield from _stored(target)
+        case ast.Call(func=ast.Name(id="setattr"), args=[_, ast.Constant(value=str(name)), *_]):
+            yield name
+
+
+def _stored(target: ast.expr) -> Iterator[str]:
+    """Yield the variables and attributes that a target binds."""
+    match target:
+        case ast.Name(id=name) | ast.Attribute(attr=name):
+            yield name
+        case ast.Tuple(elts=parts) | ast.List(elts=parts):
+            for each in parts:
+                yield from _stored(each)
+        case ast.Starred(value=inner):
+            yield from _stored(inner)
 
 
 def _is_said(tree: ast.Module, name: str) -> bool:

@@ -16,8 +16,9 @@ if TYPE_CHECKING:
 
 #: Shorter files are parsed at once: the worst of them take 20 ms.
 _SHORT = 2048
-#: What a file may take: so much CPU time, and so much for each byte; honest ones take 0.5 µs.
-_FIXED_S, _BYTE_S = 0.25, 2e-6
+#: What a file may take: so much CPU time, and so much for each byte; honest ones take 0.5 µs,
+#: and on a machine with more work than cores several times that.
+_FIXED_S, _BYTE_S = 0.5, 4e-6
 #: How much the parser gets at a time.
 _PART = 65536
 

@@ -23,7 +23,7 @@ from docstow.languages.python.check.fitting import Surroundings
 from docstow.languages.python.check.inference import Inference
 from docstow.languages.python.check.origins import with_unheard_of
 from docstow.languages.python.check.parse import Parsed, Scope, collect_scopes, outer_nodes, parse
-from docstow.languages.python.check.passed import call_shape
+from docstow.languages.python.check.passed import call_shape, place_of
 from docstow.languages.python.check.prefixed import mismatch_of_prefixed
 from docstow.languages.python.source.syntax import Function, dotted
 from docstow.languages.python.surface import PythonSurface
@@ -533,12 +533,6 @@ def wrong_call(title: str, reason: str, symbol: Symbol | None) -> str:
     return (
         f"{title} {reason}: {signature[:_LONGEST_SIGNATURE]}" if signature else f"{title} {reason}."
     )
-
-
-def place_of(node: ast.Call, keyword: str) -> ast.AST:
-    """Return where a call is wrong: a keyword on another line is found there."""
-    given = (each for each in node.keywords if each.arg == keyword and each.lineno != node.lineno)
-    return next(given, node)
 
 
 def _may_be_variable(path: str) -> bool:

@@ -1,8 +1,9 @@
 """Keywords of matplotlib that set properties of what is drawn, of which no signature tells.
 
 ``Axes.plot(**kwargs)`` hands them to a ``Line2D``, whose class its docstring names:
-``%(Line2D:kwdoc)s``. A property is there where the class has ``set_property``, or an alias for one
-in its decorator. What a function takes out of the keywords itself is a text in its source.
+``%(Line2D:kwdoc)s``, or a reference in what it says of ``**kwargs``. A property is there where the
+class has ``set_property``, or an alias for one in its decorator. What a function takes out of the
+keywords itself is a text in its source.
 """
 
 from __future__ import annotations
@@ -17,8 +18,20 @@ from docstow.languages.shared.lookup import Mismatch, PassedArguments, mismatch
 from docstow.languages.shared.surface import Parameter, Symbol
 
 _DRAWN = re.compile(r"%\((\w+):kwdoc\)s")
+#: What a docstring says of further keywords, and references there: ``~matplotlib.text.Text``.
+_FURTHER = re.compile(
+    r"^([ \t]*)\*\*kwargs\b[^\n]*(?:\n(?:\1[ \t]+[^\n]*|[ \t]*(?=\n)))*", re.MULTILINE
+)
+_REFERENCE = re.compile(r"`{1,2}[~.]*([\w.]+)(?:\(\))?`{1,2}")
+#: Further keywords that it mentions: ``*hatch*``.
+_MENTIONED = re.compile(r"\*(\w+)\*")
+#: What it says of a legend's.
+_LEGEND = "%(_legend_kw"
 #: Modules with classes of what is drawn.
-_MODULES = ("lines", "text", "patches", "collections", "axes", "figure", "quiver", "image")
+_MODULES = (
+    *("lines", "text", "patches", "collections", "axes", "figure", "quiver", "image", "artist"),
+    *("legend", "gridspec"),
+)
 #: What copies the docstring of a method to a function of pyplot.
 _COPIES = "_copy_docstring_and_deprecators"
 #: What code says that makes other axes than plain ones, which take more.
@@ -46,17 +59,19 @@ def mismatch_of_artist(
     if function is None:
         return None
     named = [e for e in parameters(function.args) if e.name != "self" and e.kind != "var_keyword"]
+    said = ""
     if symbol.target == _SETTER:
         drawn = [path.rpartition(".")[0]]
     else:
         function = _copied(surface, function) or function
-        text = ast.get_docstring(function) or ""
-        drawn = [_class(surface, each) for each in _DRAWN.findall(text)]
+        said = ast.get_docstring(function) or ""
+        drawn = _drawn(surface, said)
     # What makes axes may make them of any projection.
     if not drawn or not all(drawn) or (_AXES in drawn and symbol.target != _SETTER):
         return None
     texts = (string_value(each) for each in ast.walk(function))
     taken = {each.name for each in named} | set(filter(str.isidentifier, texts))
+    taken.update(_MENTIONED.findall(said))
     unseen = [each for each in given.keywords if each not in taken]
     setters = [f"{each}.set_{name}" for name in unseen for each in drawn]
     if all(surface.symbol(each) is not None for each in setters):
@@ -65,6 +80,16 @@ def mismatch_of_artist(
     names -= {each.name for each in named}
     properties = (Parameter(e, "keyword_only", required=False) for e in sorted(names))
     return mismatch([*named, *properties], given, unbound=True)
+
+
+def _drawn(surface: PythonSurface, text: str) -> list[str]:
+    """Return the paths of the classes of what is drawn; an empty one for what is not known."""
+    named = _DRAWN.findall(text)
+    if not named and _LEGEND in text:
+        named = ["Legend"]
+    if not named and (said := _FURTHER.search(text)) is not None and "%(" not in said[0]:
+        named = [each.rpartition(".")[2] for each in _REFERENCE.findall(said[0])]
+    return [_class(surface, each) for each in named]
 
 
 def _copied(surface: PythonSurface, function: Function) -> Function | None:

@@ -28,9 +28,10 @@ from docstow.languages.python.check.parse import (
     Unpacked,
     scope_nodes,
 )
+from docstow.languages.python.check.passed import place_of
 from docstow.languages.python.source.syntax import Function, assignments
 from docstow.languages.python.surface import STANDARD, PythonSurface
-from docstow.languages.shared.findings import Finding, sort_findings
+from docstow.languages.shared.findings import Finding, nearest, sort_findings
 from docstow.languages.shared.lookup import absent
 
 if TYPE_CHECKING:
@@ -50,6 +51,10 @@ _STORES = frozenset(
     | {"current_app", "current_user", "hook", "hooks", "plugins", "resolve", "args", "kwargs"}
     | {"app", "user", "user_data", "chat_data", "bot_data", "obj", "instance", "func", "__self__"}
 )
+#: Those that hand out what a container has.
+_MEMBERS = frozenset({"items", "values"})
+#: Packages that hand out nothing but what they make of what they are given.
+_MAKERS = frozenset({"numpy"})
 #: Packages whose objects have methods that something else describes: services, other languages.
 _DESCRIBED = frozenset(
     {"boto3", "botocore", "aioboto3", "aiobotocore", "google-api-python-client", "zeep", "suds"}
@@ -97,11 +102,51 @@ def _unheard_of(own: Checked, known: Sequence[Finding]) -> list[Finding]:
     missing = frozenset(each.name for each in known if each.status == "unknown")
     origins = _Origins(own, missing)
     found: list[Finding] = []
+    calls = {id(e.func): e for e in ast.walk(own.parsed.tree) if isinstance(e, ast.Call)}
     for node in own.unknown:
         is_guarded = (node.lineno - 1, node.col_offset) in own.guarded
         if not is_guarded and (node.end_lineno, node.attr) not in places:
-            found += _absent_from_all(own, node, origins)
+            absent_there = [*_absent_from_all(own, node, origins)]
+            if not absent_there and (call := calls.get(id(node))) is not None:
+                absent_there += _refused_by_all(own, node, call, origins)
+            found += absent_there
     return found
+
+
+def _refused_by_all(
+    own: Checked, node: ast.Attribute, call: ast.Call, origins: _Origins
+) -> Iterator[Finding]:
+    """Yield the finding of a keyword that nothing of a name takes in any of the packages."""
+    name, scope = node.attr, own.scopes[node]
+    parameters = {each.arg for each in ast.walk(own.parsed.tree) if isinstance(each, ast.arg)}
+    given = [e.arg for e in call.keywords if e.arg is not None and e.arg not in parameters]
+    if not given or name.startswith("_") or origins.may_answer(node, scope):
+        return
+    if origins.may_give(name):
+        return
+    made, is_known = origins.packages(node.value, scope)
+    asked = made if is_known else [*made, *origins.standard]
+    surfaces = [each.surface for each in asked if isinstance(each.surface, PythonSurface)]
+    made = [each for each in made if each.name != STANDARD]
+    if not made or len(surfaces) < len(asked):
+        return
+    for keyword in given:
+        if any(each.may_pass(name, keyword) for each in surfaces):
+            continue
+        taken = sorted({one for each in surfaces for one in each.words.parameters(name)})
+        by = " and ".join(f"{each.name} {each.version}" for each in made)
+        value, place = ast.unparse(node.value), place_of(call, keyword)
+        yield Finding(
+            line=getattr(place, "lineno", node.lineno),
+            column=getattr(place, "col_offset", 0) + 1 + own.parsed.column,
+            name=f"{value}.{name}({keyword}=)",
+            status="wrong_argument",
+            message=f"{value} comes from {by}, where no {name} takes {keyword}.",
+            suggestions=nearest(keyword, taken, shaped=False, filled=True),
+            path=f"{value}.{name}",
+            package=made[0].name,
+            version=made[0].version,
+        )
 
 
 def _absent_from_all(own: Checked, node: ast.Attribute, origins: _Origins) -> Iterator[Finding]:
@@ -309,6 +354,8 @@ class _Origins:
 
     def _unless_anything(self, package: Installed, path: str) -> _Packages | None:
         """Return a package; None where what it has there returns a value of any class."""
+        if package.name in _MAKERS:
+            return {package.name: package}
         symbol = package.symbol(path)
         said = symbol.signature.rpartition("->")[2] if symbol and "->" in symbol.signature else ""
         anything = _ANYTHING.fullmatch if package.name == STANDARD else _ANYTHING.search
@@ -316,7 +363,7 @@ class _Origins:
         return None if is_any else {package.name: package}
 
     def _attribute(self, node: ast.Attribute, scope: Scope, depth: int) -> _Packages | None:
-        if node.attr in _STORES:
+        if node.attr in _STORES and not self._is_made_there(node, scope):
             return None
         found = self._of(node.value, scope, depth + 1)
         owner = self._values.type_of(node.value, scope)
@@ -331,6 +378,28 @@ class _Origins:
                 return None
             found = {**found, **bound}
         return found
+
+    def _is_made_there(self, node: ast.Attribute, scope: Scope) -> bool:
+        """Return whether what ``made.items()`` hands out is what a call has put there, no more."""
+        found = scope.find(node.value.id) if isinstance(node.value, ast.Name) else None
+        if node.attr not in _MEMBERS or found is None or not isinstance(node.value, ast.Name):
+            return False
+        return node.value.id not in self._filled and all(
+            isinstance(each, Assigned) and isinstance(each.expression, ast.Call)
+            for each in found[1]
+        )
+
+    @cached_property
+    def _filled(self) -> frozenset[str]:
+        """The variables in which the code puts something, or of which it calls what may do so."""
+        found: set[str] = set()
+        for each in ast.walk(self._tree):
+            match each:
+                case ast.Subscript(value=ast.Name(id=name), ctx=ast.Store()):
+                    found.add(name)
+                case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr=method)):
+                    found |= {name} - ({name} if method in _MEMBERS else set())
+        return frozenset(found)
 
     def _variable(self, name: str, scope: Scope, depth: int) -> _Packages | None:
         found = scope.find(name) if name not in self._narrowed else None

@@ -268,8 +268,13 @@ class Scope:
         scope: Scope | None = self
         first = True
         while scope is not None:
-            hidden = isinstance(scope.node, ast.ClassDef) and not first
-            if name in scope.bindings and name not in scope.outer_names and not hidden:
+            is_class = isinstance(scope.node, ast.ClassDef)
+            is_there = name in scope.bindings and name not in scope.outer_names
+            if is_there and is_class and first and scope.parent is not None:
+                # Before the class binds it, the name is that of what is around.
+                around = scope.parent.find(name)
+                return scope, [*scope.bindings[name], *([UNKNOWN] if around is not None else [])]
+            if is_there and not is_class:
                 return scope, scope.bindings[name]
             scope, first = scope.parent, False
         return None

@@ -43,3 +43,9 @@ def call_shape(node: ast.Call, around: Surroundings | None = None) -> PassedArgu
         open_keywords=any(each.arg is None for each in node.keywords),
         use=CallUse(node, around),
     )
+
+
+def place_of(node: ast.Call, keyword: str) -> ast.AST:
+    """Return where a call is wrong: a keyword on another line is found there."""
+    given = (each for each in node.keywords if each.arg == keyword and each.lineno != node.lineno)
+    return next(given, node)

@@ -21,7 +21,6 @@ from docstow.languages.python.check import (
     METACLASS_NAMES,
     check,
     near_modules,
-    place_of,
     pyrefly,
     ty,
     wrong_call,
@@ -45,9 +44,9 @@ from docstow.languages.python.check.doubts import Doubts
 from docstow.languages.python.check.edited import Edited
 from docstow.languages.python.check.hints import hinted
 from docstow.languages.python.check.origins import with_unheard_of
-from docstow.languages.python.check.owners import Owner, Owners, is_plain
+from docstow.languages.python.check.owners import PROTOCOL, Owner, Owners, is_plain
 from docstow.languages.python.check.parse import Defined, Parsed, Receiver, parse
-from docstow.languages.python.check.passed import call_shape
+from docstow.languages.python.check.passed import call_shape, place_of
 from docstow.languages.python.check.type_claims import (
     ArgumentClaim,
     ChoiceClaim,
@@ -373,6 +372,8 @@ class _Judge:
         call = self._call_of(claim.node)
         title = claim.title or "what is called"
         open_ended = self._report(claim.node, claim.name, f"{title}.{claim.name}", "not_checked")
+        if not owners and (told := self._of_protocol(claim)) is not None:
+            return told
         if not owners or self._doubts.has(claim.node):
             return open_ended
         first: Finding | None = None
@@ -385,6 +386,40 @@ class _Judge:
                 return open_ended
             first = first or made
         return first
+
+    def _of_protocol(self, claim: MemberClaim) -> Finding | None:
+        """Return that a package's protocol lacks what several checkers miss and nothing else has.
+
+        It says what others have at least: those of its package, and what the code makes for it.
+        """
+        scope, name = self._own.scopes.get(claim.node.value), claim.name
+        kind = self._own.values.type_of(claim.node.value, scope) if scope is not None else None
+        if not isinstance(kind, PackageType) or claim.node not in self._agreed:
+            return None
+        package, surface = kind.package, kind.package.surface
+        symbol = package.symbol(kind.path)
+        if symbol is None or PROTOCOL.search(symbol.signature) is None:
+            return None
+        words = re.findall(rf"\b{re.escape(name)}\b", self._own.parsed.text)
+        if package.name == STANDARD or len(words) > 1 or self._doubts.has(claim.node):
+            return None
+        if (
+            not isinstance(surface, PythonSurface)
+            or surface.has_to_give(name)
+            or name in (surface.members(kind.path) or {})
+        ):
+            return None
+        near = self._names.suggest(package, kind.path, name, call=self._call_of(claim.node))
+        return self._report(
+            claim.node,
+            name,
+            f"{kind.path}.{name}",
+            "unknown",
+            message=absent(package, "class", kind.path, name, near),
+            near=near,
+            package=package,
+            path=kind.path,
+        )
 
     def _of_package(
         self,

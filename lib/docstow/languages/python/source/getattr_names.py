@@ -556,8 +556,11 @@ def _getattr_definitions(
 
 
 def _getattr_result(node: ast.stmt, *, hidden: bool) -> GetattrResult:
-    if hidden:
-        return "hidden"
+    result = _written_result(node)
+    return "hidden" if hidden and result != "no" else result
+
+
+def _written_result(node: ast.stmt) -> GetattrResult:
     if not isinstance(node, ast.FunctionDef) or len(node.args.args) != 2:
         return "any"
     if dotted(node.returns).rpartition(".")[2] in {"NoReturn", "Never"}:
@@ -663,4 +666,7 @@ def _calls_super(node: ast.expr | None, name: str, getters: Collection[str]) -> 
             return given == name
         case ast.Call(func=ast.Attribute(value=owner, attr="__getattribute__" | "__getattr__")):
             return is_of_super(owner) and bool(node.args) and dotted(node.args[-1]) == name
+        case ast.Call(args=[_, ast.Call(func=ast.Name(id="super")), ast.Name(id=given)]):
+            # ``fall_back(self, super(), name)`` asks the super class, or raises.
+            return given == name
     return False

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from docstow.core.errors import DocstowError, DocumentNotFound, Forbidden, TooLarge, UnreadableInput
+from docstow.languages.shared import boundary as boundary_module
 from docstow.languages.shared.boundary import Boundary, is_binary
 
 SECRET = b"the secret outside"
@@ -249,3 +250,35 @@ def test_no_path_of_such_parts_reads_the_secret(root: Path, parts: list[str]) ->
 )
 def test_text_is_told_by_its_content(body: bytes, *, binary: bool) -> None:
     assert is_binary(body) is binary
+
+
+def test_where_a_folder_was_is_not_where_it_is(tmp_path: Path) -> None:
+    root, outside = tmp_path / "root", tmp_path / "outside"
+    for folder, text in ((root / "a", "first"), (root / "b", "second"), (outside, "secret")):
+        folder.mkdir(parents=True)
+        (folder / "x.py").write_text(text)
+    boundary = Boundary(root)
+    assert boundary.read(root / "a/x.py") == b"first"
+    (root / "a").rename(root / "c")
+    (root / "a").symlink_to(root / "b")
+    assert boundary.read(root / "a/x.py") == b"second"
+    (root / "a").unlink()
+    (root / "a").symlink_to(outside)
+    with pytest.raises(Forbidden):
+        boundary.read(root / "a/x.py")
+    (root / "a").unlink()
+    with pytest.raises(DocumentNotFound):
+        boundary.read(root / "a/x.py")
+    (root / "c").rename(root / "a")
+    (root / "a/x.py").unlink()
+    (root / "a/x.py").symlink_to(outside / "x.py")
+    with pytest.raises(Forbidden):
+        boundary.read(root / "a/x.py")
+
+
+def test_files_are_read_where_the_system_does_not_say_what_is_open(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(boundary_module, "_OPENED", str(tmp_path / "nothing"))
+    (tmp_path / "x.py").write_text("first")
+    assert [Boundary(tmp_path).read(tmp_path / "x.py") for _ in range(2)] == [b"first"] * 2

@@ -818,7 +818,13 @@ class Artist:
 from . import _api
 from .artist import Artist
 
-@_api.define_aliases({"linewidth": ["lw"]})
+@_api.define_aliases({
+    "linewidth": ["lw", "linewidths"],
+    "color": ["c", "colors"],
+    "linestyle": ["ls", "linestyles", "dashes"],
+    "antialiased": ["aa", "antialiaseds"],
+    "markersize": ["ms", "extent"],
+})
 class Line2D(Artist):
     def __init__(self, xdata, *, marker=None, **kwargs): ...
     def set_linewidth(self, width): ...
@@ -1373,6 +1379,8 @@ def test_what_is_wrong_is_found_with_its_place_and_owner(
         "import heron\nclass Hum:\n    def hum(self): ...\nheron.song().hum()",
         "import heron\nheron.eyrie().rear(1, fed=True)",
         "import heron\nheron.eyrie().store.update(feeding=True)",
+        "from matplotlib.lines import Line2D\nLine2D(1).set_extent(2)",
+        "import heron\nclass A(made()):\n    def crackle(self): ...\nheron.lay().crackle()",
         "import heron\nclass A:\n    x = heron.song()\n    @property\n    def heron(self): ...",
         "import heron\ndef f(feeding): ...\nheron.eyrie(f).rear(1, feeding=True)",
         "import mole\nwith raises(mole.Lost):\n    mole.Tug().tows()",

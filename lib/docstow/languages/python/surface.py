@@ -390,12 +390,15 @@ class PythonSurface:
 
     def is_told(self, path: str, name: str) -> bool:
         """Return whether a decorator or an argument of a class is given a part of a name."""
-        told = {
-            word
+        signatures = [
+            each.definition.signature
             for view in _definitions(self._views(path))
             for each in view.names.lineage(view).classes
-            for word in _TEXTS.findall(each.definition.signature)
-        }
+        ]
+        told = {word for each in signatures for word in _TEXTS.findall(each)}
+        if any("…" in each for each in signatures):
+            # Long ones are not whole.
+            told.update(filter(str.isidentifier, self.texts_of_decorators(path)))
         if len(told) >= _WHOLE_NAMES:
             return not told.isdisjoint({name, *(name.removeprefix(each) for each in _ACCESSORS)})
         return any(len(each) > 2 and each in name for each in told)

@@ -26,6 +26,10 @@ _LONGEST = 4096
 _SAMPLE = 8192
 #: A file that is replaced so often, each time just when it is opened, is not read.
 _TRIES = 50
+#: Folders of which is kept where they are.
+_MOST_FOLDERS = 4096
+#: Where Linux says which files a process has opened.
+_OPENED = "/proc/self/fd"
 #: Files that are none, wherever a root may be.
 _SYSTEM = ("/proc/", "/sys/", "/dev/")
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
@@ -55,6 +59,8 @@ class Boundary:
         self.root = Path(os.path.realpath(root))
         roots = (str(self.root), *(os.path.realpath(each) for each in allowed))
         self._within = tuple(map(_folder, roots))
+        #: Where folders are whose files were read; that they still are is seen of what is opened.
+        self._folders: dict[str, str] = {}
 
     def inside(self, path: str | Path, base: Path | None = None) -> Path:
         """Resolve a path; the file need not exist.
@@ -118,8 +124,8 @@ class Boundary:
 
         Where another was put in its place meanwhile, as installers do, that one is opened.
         """
-        for _ in range(_TRIES):
-            real = self.inside(path, base)
+        for attempt in range(_TRIES):
+            real = self._expected(path, base) if not attempt else self.inside(path, base)
             try:
                 descriptor = os.open(real, _OPEN)
             except OSError:
@@ -131,12 +137,31 @@ class Boundary:
                 status = os.fstat(descriptor)
                 if not stat.S_ISREG(status.st_mode):
                     raise UnreadableInput(f"{_shown(path)} is a folder or device, not a file.")
-                if self.inside(path, base) == real and _is_at(real, status):
+                is_same = _opened_at(descriptor) == str(real) or (
+                    self.inside(path, base) == real and _is_at(real, status)
+                )
+                if is_same:
                     with os.fdopen(descriptor, "rb", closefd=False) as file:
                         return file.read(most + 1)
             finally:
                 os.close(descriptor)
         raise _outside(path)
+
+    def _expected(self, path: str | Path, base: Path | None) -> Path:
+        """Return where a file is, as far as its folder is where it was."""
+        if isinstance(path, str) or base is not None or not path.is_absolute():
+            return self.inside(path, base)
+        folder, name = os.path.split(path)
+        known = self._folders.get(folder)
+        place = os.path.join(known, name) if known is not None else ""  # noqa: PTH118
+        if known is not None and name not in {"", ".", ".."} and not os.path.islink(place):  # noqa: PTH114
+            return Path(place)
+        real = self.inside(path)
+        if real.name == name:
+            if len(self._folders) >= _MOST_FOLDERS:
+                self._folders.clear()
+            self._folders[folder] = str(real.parent)
+        return real
 
     def walk(self, folder: Path, skip: Collection[str] = ()) -> Iterator[Path]:
         """Yield the regular files below a folder, as :meth:`files` gives them."""
@@ -181,6 +206,14 @@ class Boundary:
             return self.inside(Path(entry.path)).is_file()
         except (OSError, Forbidden):
             return False
+
+
+def _opened_at(descriptor: int) -> str:
+    """Return where the system says that an open file is; empty where it does not say that."""
+    try:
+        return os.readlink(f"{_OPENED}/{descriptor}")  # noqa: PTH115
+    except OSError:
+        return ""
 
 
 def _is_at(real: Path, status: os.stat_result) -> bool:

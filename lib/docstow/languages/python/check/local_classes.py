@@ -229,12 +229,13 @@ class LocalClasses:
         return [each for each in dict.fromkeys(found) if not each.startswith("_")]
 
     def subclass_has(self, kind: PackageType, name: str) -> bool:
-        """Return whether a class of the code below a package's class has a member."""
+        """Return whether a class of the code has a member, and is or may be below a package's."""
         for node, scope in self._scopes.items():
             if isinstance(node, ast.ClassDef) and node.bases:
                 own = LocalType(node, scope.parent or scope)
-                bases = [each for each in self.bases(own) or () if isinstance(each, PackageType)]
-                is_below = any(each.path in kind.paths for each in bases)
+                bases = self.bases(own)
+                above = (each for each in bases or () if isinstance(each, PackageType))
+                is_below = bases is None or any(each.path in kind.paths for each in above)
                 if is_below and self._defines(own, name):
                     return True
         return False

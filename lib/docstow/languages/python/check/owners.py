@@ -6,6 +6,7 @@ Of ty they are found by where they are defined, of Pyrefly by the dotted paths t
 from __future__ import annotations
 
 import ast
+import builtins
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -196,7 +197,9 @@ class Owners:
             for each, scope in self._own.scopes.items()
             if isinstance(each, ast.ClassDef) and each.name == plain and is_plain(each, scope)
         ]
-        builtin = self._of_package(f"builtins.{plain}", typed=True)
+        # Its stub imports others.
+        is_builtin = hasattr(builtins, plain)
+        builtin = self._of_package(f"builtins.{plain}", typed=True) if is_builtin else None
         return local if local or builtin is None else [builtin]
 
     def _is_standard(self, path: str) -> bool:
@@ -249,7 +252,7 @@ class Owners:
         package = self._own.names.resolver.package_for("builtins")
         if package is None:
             return []
-        paths = [f"builtins.{name}"] if package.symbol(f"builtins.{name}") is not None else []
+        paths = [f"builtins.{name}"] if hasattr(builtins, name) else []
         # The code names the module of any other, or of what gives it.
         paths = paths or [
             each

@@ -443,8 +443,9 @@ class _Judge:
         if self._own.values.classes.subclass_has(kind, name):
             return None
         near = self._names.suggest(package, kind.path, name, call=call)
-        # A tuple may be a named one, of which nothing tells the names.
-        if kind.path == "builtins.tuple" and best_likeness(name, near) < _LEAST_INFERRED:
+        # A tuple may be a named one, of which nothing tells the names; a sequence an array.
+        is_vague = kind.path == "builtins.tuple" or all(each in _ABSTRACT for each in kind.paths)
+        if is_vague and best_likeness(name, near) < _LEAST_INFERRED:
             return None
         if not claim.title:
             # It answers for any name, of which those of two words are hardly data.

@@ -157,15 +157,32 @@ def test_a_module_of_the_project_hides_one_of_python(project: Path, tmp_path: Pa
     assert wrong_python(scan, code) == []
 
 
-def test_a_resolver_that_has_read_too_much_is_not_kept(
-    project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("limits", "is_kept"),
+    [
+        ({"_MOST_BYTES": 10, "_MOST_NEEDED": 10}, False),
+        ({"_MOST_BYTES": 10}, True),
+        ({"_MOST_BYTES": 10, "_MOST_UNNEEDED": 10}, False),
+        ({}, True),
+    ],
+)
+def test_a_resolver_is_kept_that_has_read_little_or_what_is_needed(
+    project: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    limits: dict[str, int],
+    *,
+    is_kept: bool,
 ) -> None:
-    monkeypatch.setattr("docstow.languages.python.resolver._MOST_BYTES", 10)
+    """The last code but one may have needed more than the last."""
+    for name, most in limits.items():
+        monkeypatch.setattr(f"docstow.languages.python.resolver.{name}", most)
     scan = scanned(project, tmp_path / "index")
     wrong_python(scan)
     (kept,) = scan.idle.values()
+    wrong_python(scan, "x = 1\n")
     wrong_python(scan)
-    assert scan.idle[PythonResolver] is not kept
+    assert (scan.idle[PythonResolver] is kept) == is_kept
 
 
 @pytest.mark.parametrize("check", [wrong, wrong_python])

@@ -29,9 +29,12 @@ from docstow.languages.shared.language import Checking
 from docstow.languages.shared.lookup import Installed, Resolver
 from docstow.languages.shared.project import Package, Scan
 
-#: For how many pieces of code a resolver is used, and how many bytes it may have read.
+#: For how many pieces of code a resolver is used, and how many bytes it may have read; more where
+#: nearly all of them are of what the last code needed, and would be read again.
 _MOST_USES = 100
 _MOST_BYTES = 8 * 1024 * 1024
+_MOST_NEEDED = 16 * 1024 * 1024
+_MOST_UNNEEDED = 2 * 1024 * 1024
 #: Folders that are looked into: a script's own folder comes first where it imports.
 _MOST_FOLDERS = 400
 _DEEPEST = 2
@@ -66,6 +69,8 @@ class PythonResolver:
         self._standard = StandardLibrary(_python_version(scan), self._stored)
         self._own_modules: frozenset[str] | None = None
         self._uses = 0
+        #: Packages that the code names which is looked into.
+        self._needed: set[str] = set()
 
     def again(self) -> bool:
         """Make ready for another piece of code; whether what was read is still so, and not much."""
@@ -74,8 +79,11 @@ class PythonResolver:
         surfaces = [each for each in self._surfaces.values() if each is not None]
         # The standard library's stubs come with docstow, and stay as they are.
         size = self._standard.size + sum(each.size for each in surfaces)
-        is_little = self._uses <= _MOST_USES and size <= _MOST_BYTES
-        return is_little and all(each.is_unchanged() for each in surfaces)
+        unneeded = sum(e.size for e in surfaces if e.package.name not in self._needed)
+        self._needed = set()
+        is_needed = size <= _MOST_NEEDED and unneeded <= _MOST_UNNEEDED
+        is_kept = self._uses <= _MOST_USES and (size <= _MOST_BYTES or is_needed)
+        return is_kept and all(each.is_unchanged() for each in surfaces)
 
     def package_for(self, imported: str) -> Installed | None:
         """Return the package of a dotted import name; ``python`` for the standard library."""
@@ -112,6 +120,7 @@ class PythonResolver:
         return self._surface(package) if package is not None else None
 
     def _surface(self, package: Package) -> PythonSurface | None:
+        self._needed.add(package.name)
         if package.name not in self._surfaces:
             readable = package.installed and not package.problem and package.files_root
             boundary, stored = self._scan.boundary, self._stored

@@ -960,8 +960,11 @@ cdef class Weir(Sill):
         "heron/py.typed": "",
         "heron/__init__.py": """
 import sys
-from typing import Any, Protocol, overload
+from collections.abc import Callable
+from typing import Any, Protocol, TypeVar, overload
 from . import nest
+
+F = TypeVar("F")
 
 class Song(Protocol):
     def sing(self) -> None: ...
@@ -996,7 +999,11 @@ def lay() -> Egg: ...
 def deprecate_nonkeyword_arguments(function):
     return function
 
+def deprecate_positional_arguments(version: str) -> Callable[[F], F]: ...
+
 class Flock:
+    @deprecate_positional_arguments("8")
+    def lead(self, *, by: str, far: bool = False) -> None: ...
     @overload
     def count(self, kind: None = ..., *, young: bool = ...) -> int: ...
     @overload
@@ -1272,6 +1279,7 @@ def test_what_type_checkers_take_is_suggested_before_what_they_refuse(
         ("import heron\nheron.lay().crackle()", "heron.Egg.crackle", "heron.Egg.crack"),
         ("import egret\negret.fly(3, velocity=2)", "egret.fly(velocity=)", None),
         ("import heron\nheron.song().sings()", "heron.Song.sings", "heron.Song.sing"),
+        ("import heron\nheron.Flock().lead('a', farther=True)", "lead(farther=)", "far"),
         ("import heron\nheron.eyrie().rear(1, feeding=True)", "rear(feeding=)", "fed"),
         (f"{BOOKS}b = Book.objects.get(a=1)\nb.saved()", "Book.saved", "Book.save"),
         (f"{BOOKS}b = Book.objects.filter(a=1).first()\nb.saved()", "Book.saved", "Book.save"),
@@ -1371,6 +1379,7 @@ def test_what_is_wrong_is_found_with_its_place_and_owner(
         "from mole.tap import ffi, lib\nlib.draw()",
         "from mole.weir import Weir\nWeir.of_stones(1, kind=2).level\nWeir().raised()",
         "import heron\nheron.roost\nheron.Flock().count(None, True)",
+        "import heron\nheron.Flock().lead('a', True)",
         "import egret\negret.fly(1, options=2)",
         "import heron\nBird = heron.Bird\nBird.__init__(object(), 'a')",
         "import heron\nFlock = heron.Flock\ndef f(o: Flock):\n    Flock.count(o, 'a')",

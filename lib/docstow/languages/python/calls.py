@@ -25,10 +25,13 @@ _HARMLESS = frozenset(
         *("staticmethod", "classmethod", "abstractmethod", "override", "final", "no_type_check"),
         *("lru_cache", "cache", "contextmanager", "asynccontextmanager", "deprecated"),
         *("overload", "type_check_only"),
+        # Those of networkx, which exchange arguments.
+        *("np_random_state", "py_random_state", "not_implemented_for", "nodes_or_number"),
     }
 )
 _HARMLESS_MODULES = frozenset(
     {"", "abc", "typing", "typing_extensions", "t", "functools", "contextlib", "warnings"}
+    | {"nx", "nx.utils"}
 )
 _CONSTRUCTORS = frozenset({"__init__", "__new__"})
 #: ``**options: Unpack[Options]``
@@ -117,25 +120,9 @@ def call_overloads(view: DefinitionView) -> tuple[tuple[Parameter, ...], ...]:
         lineage = view.names.lineage(view)
         constructor = None if lineage.call_doubt else _constructor(lineage)
         return call_overloads(constructor) if constructor is not None else ()
-    taken = _by_position(view)
-    given = [tuple(taken.get(one, one) for one in each) for each in view.definition.overloads]
-    found = [_without_receiver(view, each) for each in given]
+    found = [_without_receiver(view, each) for each in view.definition.overloads]
     certain = tuple(each for each in found if each is not None)
     return certain if len(certain) == len(found) else ()
-
-
-def _by_position(view: DefinitionView) -> dict[Parameter, Parameter]:
-    """Return parameters that overloads take by name alone, as what is still taken by position.
-
-    A decorator of the function behind them warns of that.
-    """
-    names = (each.name for each in view.definition.decorators)
-    if not any(_DEPRECATES.search(each) for each in names):
-        return {}
-    plain = {e.name for e in view.definition.parameters or () if e.kind == "positional"}
-    every = (each for one in view.definition.overloads for each in one)
-    by_name = {each for each in every if each.kind == "keyword_only" and each.name in plain}
-    return {each: replace(each, kind="positional") for each in by_name}
 
 
 def _without_receiver(
@@ -149,6 +136,12 @@ def _without_receiver(
         is_harmless = last in _HARMLESS and module in _HARMLESS_MODULES
         if not is_harmless and not keeps_type(view, each):
             return None
+        if _DEPRECATES.search(each.name):
+            # It warns of what is still taken by position.
+            given = tuple(
+                replace(one, kind="positional") if one.kind == "keyword_only" else one
+                for one in given
+            )
     if given and given[-1].kind == "var_keyword" and (keys := _unpacked_keywords(view)):
         given = (*given[:-1], *keys)
     if view.owner is None or "staticmethod" in names:

@@ -51,6 +51,8 @@ def _python(text: str, declared: str = "", **files: str) -> str:
          "class A:\n    ...\n\n    def __init__(self, *args, **kwargs):\n        ..."),
         ("cdef class A:\n    def __cinit__(self, b): pass\n    def __init__(self, a): pass",
          "class A:\n    ...\n\n    def __init__(self, a):\n        ..."),
+        ("cdef class A:\n    @staticmethod\n    cdef wrap(): pass\n\n    def f(self): pass",
+         "class A:\n    ...\n\n    def f(self):\n        ..."),
         ("cdef class A: a = 1", "class A:\n    ...\n    a = 1"),
         ("cdef class A [object B, type C]:\n    @cython.x(0)\n    @staticmethod\n    def f(): pass",
          "class A:\n    ...\n\n    @staticmethod\n    def f():\n        ..."),
@@ -74,6 +76,13 @@ def test_files_that_are_included_and_what_is_declared_belong_to_a_module() -> No
         *("", "class A:", "    ...", "    a = ...", "    pass"),
         *("", "class B(A):", "    ...", "    b = ..."),
     ]
+
+
+def test_what_a_part_imports_of_its_own_module_is_bound_elsewhere() -> None:
+    text = "def f(a): pass\nfrom pkg.mod import f\nfrom pkg.mods import g"
+    made = python_of(text, lambda _: "", module="pkg.mod")
+    assert "from pkg.mods import g" in made
+    assert "from pkg.mod import" not in made
 
 
 def test_a_file_that_includes_itself_ends() -> None:

@@ -69,15 +69,18 @@ class _Statement:
     text: str
 
 
-def python_of(text: str, included: Callable[[str], str], declared: str = "") -> str:
+def python_of(
+    text: str, included: Callable[[str], str], declared: str = "", module: str = ""
+) -> str:
     """Return Python that binds what a module of Cython binds.
 
     Args:
         text: of a ``.pyx``.
         included: returns the text of a file that ``include`` names; empty where there is none.
         declared: the text of the ``.pxd`` that belongs to it.
+        module: the dotted name of the module, of which its parts import what others define.
     """
-    writer = _Writer()
+    writer = _Writer(module)
     writer.declare([*_with_included(_statements(declared), included)])
     writer.write([*_with_included(_statements(text), included)])
     return writer.text()
@@ -158,7 +161,8 @@ def _declared_names(text: str) -> list[str]:
 class _Writer:
     """Writes statements as Python, one after the other."""
 
-    def __init__(self) -> None:
+    def __init__(self, module: str) -> None:
+        self._own_import = re.compile(rf"from\s+{re.escape(module)}\s+import\b")
         #: Of each class that is declared its header and the attributes that Python sees.
         self._declared: dict[str, tuple[re.Match[str], list[str]]] = {}
         self._lines: list[str] = []
@@ -219,6 +223,7 @@ class _Writer:
         return self._write_plain(text, body)
 
     def _write_plain(self, text: str, body: Sequence[_Statement]) -> bool:
+        self._decorators = []  # They are of a function that C alone sees.
         if match := _ENUMERATION.match(text):
             names = (re.match(r"\w+", one) for e in body for one in e.text.split(","))
             found = [match[1], *(each[0] for each in names if each is not None)]
@@ -282,6 +287,8 @@ class _Writer:
 
     def _plain(self, text: str) -> None:
         """Write a statement of Python itself; of one that is none what it assigns."""
+        if self._own_import.match(text):
+            return
         if try_parse_module(text) is not None:
             self._put(text)
         elif match := _ASSIGNED.match(text):

@@ -224,7 +224,8 @@ class PythonFiles:
                 return read(path.parent / name)
             return ""
 
-        return python_of(read(path), included, included(f"{path.stem}.pxd"))
+        module = ".".join(path.relative_to(self._root).with_suffix("").parts)
+        return python_of(read(path), included, included(f"{path.stem}.pxd"), module)
 
     @property
     def size(self) -> int:

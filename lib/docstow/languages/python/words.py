@@ -70,8 +70,6 @@ class Words:
         #: What the files were searched for, and whether it is there.
         self._searched: dict[tuple[str, ...], bool] = {}
         self._unread: set[Path] = set()
-        #: Files that include others which cannot be read.
-        self._partly_read: set[Path] = set()
         self.stamps = Stamps()
 
     def has(self, name: str) -> bool:
@@ -194,10 +192,10 @@ class Words:
             return True
         wanted, parsed = name.encode(), 0
         for module in self._searched_modules():
-            is_open = is_compiled and module.native
+            # What is linked into it may have names that its own source has not.
+            is_open = is_compiled and module.binary is not None
             for layer in module.layers:
                 text = self.read(layer.path)
-                is_open |= is_compiled and layer.path in self._partly_read
                 if layer.path in self._unread:
                     return True
                 if wanted in text and matched.search(text) is not None:
@@ -226,7 +224,8 @@ class Words:
             try:
                 found[place] = self._boundary.read(place, most=_LARGEST_FILE)
             except DocstowError:
-                (self._unread if place == file else self._partly_read).add(file)
+                if place == file:
+                    self._unread.add(file)
                 continue
             if file.suffix == CYTHON_SOURCE:
                 included = (place.parent / each for each in included_files(found[place]))

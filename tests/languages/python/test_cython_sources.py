@@ -85,6 +85,24 @@ def test_what_a_part_imports_of_its_own_module_is_bound_elsewhere() -> None:
     assert "from pkg.mod import" not in made
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "class A(" + ")[" * 100_000,
+        "def " + "a" * 200_000,
+        "def " + " " * 200_000 + "!",
+        "class A:\n    def f(self): " + "self.a, " * 50_000,
+        "class A:\n    def f(self):\n        " + "self.a, " * 50_000,
+        "def f(" + "a[" * 100_000 + ")",
+        "cdef class A:\n    cdef public " + "a[" * 100_000,
+    ],
+    ids=lambda text: text[:24],
+)
+def test_what_nobody_writes_is_no_work_for_hours(text: str) -> None:
+    """A pattern that tries each place to the end of a statement would not come back."""
+    ast.parse(python_of(text, lambda _: ""))
+
+
 def test_a_file_that_includes_itself_ends() -> None:
     assert "x = 1" in _python('include "one.pxi"', one='x = 1\ninclude "one.pxi"')
 

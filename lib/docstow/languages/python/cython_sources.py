@@ -30,12 +30,12 @@ _MARK = re.compile(
 )
 _DOCSTRING = re.compile(r"[rRuUbB]{0,2}(?:\"|')")
 _CLASS = re.compile(
-    r"(?:(?:cdef|cpdef)\s+(?:(?:public|api|packed)\s+)*)?class\s+([\w.]+)\s*(\(.*?\))?\s*"
-    r"(?:\[.*?\]\s*)?:\s*(.*)",
+    r"(?:(?:cdef|cpdef)\s+(?:(?:public|api|packed)\s+)*)?class\s+([\w.]+)\s*"
+    r"(\([^()]*(?:\([^()]*\)[^()]*)*\))?\s*(?:\[[^\]]*\]\s*)?:\s*(.*)",
     re.DOTALL,
 )
 _FUNCTION = re.compile(
-    r"(?:async\s+)?(?:def|cpdef)\b(?:\s*\([^)]*\)(?=\s*\w)|\[[^\]]*\]|[^(\[])*?(\w+)\s*\(",
+    r"(?:async\s+)?(?:def|cpdef)\b(?:\([^)]*\)(?=\s*\w)|\[[^\]]*\]|[^(\[])*?\b(\w+)\s*\(",
     re.DOTALL,
 )
 _INIT = re.compile(r"def\s+__init__\b")
@@ -55,10 +55,12 @@ _BLOCK = re.compile(
 _OF_C = re.compile(r"(?:cdef|cpdef|ctypedef|cimport|DEF)\b|from\b.*\bcimport\b", re.DOTALL)
 _ASSIGNED = re.compile(r"(\w+)\s*(?::[^=]*)?=(?!=)")
 #: Attributes that a method sets, and other ways to set them.
-_SET = re.compile(r"\bself\.(\w+)\s*(?:,[^=\n]*)?=(?!=)")
+_SET = re.compile(r"\bself\.(\w+)\s*(?:,[^=\n]{0,200})?=(?!=)")
 _SET_BY_NAME = re.compile(r"\bsetattr\s*\(\s*self\b|\bself\.__dict__\b")
 _SET_ON_OTHERS = re.compile(r"\bsetattr\s*\(\s*(?!self\b)")
 _NAME = re.compile(r"(\w+)\s*(?:\[[^\]]*\]\s*)?$")
+#: Letters of a declaration of C, from its end, in which its name is looked for.
+_LONGEST_DECLARATION = 300
 _DEEPEST = 8
 _ABSENT = "cython_include_that_is_not_there"
 
@@ -154,7 +156,8 @@ def _seen(statements: Sequence[_Statement]) -> Iterator[str]:
 
 def _declared_names(text: str) -> list[str]:
     """Return the names of a declaration of C: ``int64_t first, last``."""
-    names = (_NAME.search(each.partition("=")[0].strip()) for each in _split(text))
+    declared = (each.partition("=")[0][-_LONGEST_DECLARATION:] for each in _split(text))
+    names = (_NAME.search(each.strip()) for each in declared)
     return [each[1] for each in names if each is not None]
 
 
@@ -331,6 +334,7 @@ def _parameter(text: str) -> str:
     if text == "/" or text.startswith("*"):
         return text.partition(":")[0]
     declared, equals, default = text.partition("=")
+    declared = declared[-_LONGEST_DECLARATION:]
     declared = re.sub(r"\[[^\]]*\]|\s+(?:not|or)\s+None\s*$", " ", declared)
     name = _NAME.search(declared.partition(":")[0].strip())
     if not equals or name is None:

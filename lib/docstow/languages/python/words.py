@@ -324,14 +324,9 @@ def _callables(node: ast.AST) -> Iterator[str]:
 
 def _stored(target: ast.expr) -> Iterator[str]:
     """Yield the variables and attributes that a target binds."""
-    match target:
-        case ast.Name(id=name) | ast.Attribute(attr=name):
-            yield name
-        case ast.Tuple(elts=parts) | ast.List(elts=parts):
-            for each in parts:
-                yield from _stored(each)
-        case ast.Starred(value=inner):
-            yield from _stored(inner)
+    for each in ast.walk(target):
+        if isinstance(each, ast.Name | ast.Attribute) and isinstance(each.ctx, ast.Store):
+            yield each.id if isinstance(each, ast.Name) else each.attr
 
 
 def _is_said(tree: ast.Module, name: str) -> bool:

@@ -102,12 +102,11 @@ def _unheard_of(own: Checked, known: Sequence[Finding]) -> list[Finding]:
     missing = frozenset(each.name for each in known if each.status == "unknown")
     origins = _Origins(own, missing)
     found: list[Finding] = []
-    calls = {id(e.func): e for e in ast.walk(own.parsed.tree) if isinstance(e, ast.Call)}
     for node in own.unknown:
         is_guarded = (node.lineno - 1, node.col_offset) in own.guarded
         if not is_guarded and (node.end_lineno, node.attr) not in places:
             absent_there = [*_absent_from_all(own, node, origins)]
-            if not absent_there and (call := calls.get(id(node))) is not None:
+            if not absent_there and (call := origins.called.get(id(node))) is not None:
                 absent_there += _refused_by_all(own, node, call, origins)
             found += absent_there
     return found
@@ -118,11 +117,10 @@ def _refused_by_all(
 ) -> Iterator[Finding]:
     """Yield the finding of a keyword that nothing of a name takes in any of the packages."""
     name, scope = node.attr, own.scopes[node]
-    parameters = {each.arg for each in ast.walk(own.parsed.tree) if isinstance(each, ast.arg)}
-    given = [e.arg for e in call.keywords if e.arg is not None and e.arg not in parameters]
-    if not given or name.startswith("_") or origins.may_answer(node, scope):
+    given = [e.arg for e in call.keywords if e.arg is not None and e.arg not in origins.parameters]
+    if not given or name.startswith("_"):
         return
-    if origins.may_give(name):
+    if origins.may_give(name) or origins.may_answer(node, scope):
         return
     made, is_known = origins.packages(node.value, scope)
     asked = made if is_known else [*made, *origins.standard]
@@ -265,9 +263,14 @@ class _Origins:
         )
 
     @cached_property
-    def called(self) -> frozenset[int]:
-        """What the code calls, by the ids of the nodes."""
-        return frozenset(id(e.func) for e in ast.walk(self._tree) if isinstance(e, ast.Call))
+    def called(self) -> Mapping[int, ast.Call]:
+        """The calls of the code, by the ids of the nodes that they call."""
+        return {id(e.func): e for e in ast.walk(self._tree) if isinstance(e, ast.Call)}
+
+    @cached_property
+    def parameters(self) -> frozenset[str]:
+        """The parameters of the code's functions."""
+        return frozenset(e.arg for e in ast.walk(self._tree) if isinstance(e, ast.arg))
 
     # -- the code ------------------------------------------------------------------------------
 
@@ -398,7 +401,8 @@ class _Origins:
                 case ast.Subscript(value=ast.Name(id=name), ctx=ast.Store()):
                     found.add(name)
                 case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr=method)):
-                    found |= {name} - ({name} if method in _MEMBERS else set())
+                    if method not in _MEMBERS:
+                        found.add(name)
         return frozenset(found)
 
     def _variable(self, name: str, scope: Scope, depth: int) -> _Packages | None:

@@ -410,16 +410,7 @@ class _Judge:
         ):
             return None
         near = self._names.suggest(package, kind.path, name, call=self._call_of(claim.node))
-        return self._report(
-            claim.node,
-            name,
-            f"{kind.path}.{name}",
-            "unknown",
-            message=absent(package, "class", kind.path, name, near),
-            near=near,
-            package=package,
-            path=kind.path,
-        )
+        return self._lacking(claim, kind, near)
 
     def _of_package(
         self,
@@ -465,14 +456,17 @@ class _Judge:
         ):
             return None
         near = near or self._names.offer(package, kind.path, name, call)
+        return self._lacking(claim, kind, near)
+
+    def _lacking(self, claim: MemberClaim, kind: PackageType, near: Sequence[str]) -> Finding:
         return self._report(
             claim.node,
-            name,
-            f"{kind.path}.{name}",
+            claim.name,
+            f"{kind.path}.{claim.name}",
             "unknown",
-            message=absent(package, "class", kind.path, name, near),
+            message=absent(kind.package, "class", kind.path, claim.name, near),
             near=near,
-            package=package,
+            package=kind.package,
             path=kind.path,
         )
 

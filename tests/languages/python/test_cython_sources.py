@@ -85,6 +85,28 @@ def test_what_a_part_imports_of_its_own_module_is_bound_elsewhere() -> None:
     assert "from pkg.mod import" not in made
 
 
+def test_base_classes_that_c_imports_are_imported() -> None:
+    declarations = {"p.lib": "cdef class Base:\n    pass\n\ncdef public class _Other(Base): pass\n"}
+    made = python_of(
+        "from p.c cimport (One,\n    Two as Second, Three)\n"
+        "from p.c cimport *\nfrom p.lib cimport *\n"
+        "cdef class A(Second): pass\nclass B(A, _Other): pass\nclass C(Unknown): pass\n",
+        lambda _: "",
+        "from p.d cimport Four\ncdef class D(Four): pass\n",
+        "p.e",
+        lambda module: declarations.get(module, ""),
+    )
+    assert [line for line in made.splitlines() if line.lstrip() == line] == [
+        "from p.c import Two as Second",
+        "class A(Second):",
+        "from p.lib import _Other",
+        "class B(A, _Other):",
+        "class C(Unknown):",
+        "from p.d import Four",
+        "class D(Four):",
+    ]
+
+
 @pytest.mark.parametrize(
     "text",
     [

@@ -53,6 +53,7 @@ _BLOCK = re.compile(
 )
 #: What only C sees, with all that is inside.
 _OF_C = re.compile(r"(?:cdef|cpdef|ctypedef|cimport|DEF)\b|from\b.*\bcimport\b", re.DOTALL)
+_CIMPORT = re.compile(r"from\s+([\w.]+)\s+cimport\s+(.+)", re.DOTALL)
 _ASSIGNED = re.compile(r"(\w+)\s*(?::[^=]*)?=(?!=)")
 #: Attributes that a method sets, and other ways to set them.
 _SET = re.compile(r"\bself\.(\w+)\s*(?:,[^=\n]{0,200})?=(?!=)")
@@ -72,7 +73,11 @@ class _Statement:
 
 
 def python_of(
-    text: str, included: Callable[[str], str], declared: str = "", module: str = ""
+    text: str,
+    included: Callable[[str], str],
+    declared: str = "",
+    module: str = "",
+    declarations: Callable[[str], str] = lambda _: "",
 ) -> str:
     """Return Python that binds what a module of Cython binds.
 
@@ -81,8 +86,10 @@ def python_of(
         included: returns the text of a file that ``include`` names; empty where there is none.
         declared: the text of the ``.pxd`` that belongs to it.
         module: the dotted name of the module, of which its parts import what others define.
+        declarations: returns the text of the ``.pxd`` of another module by its dotted name; empty
+            where it has none.
     """
-    writer = _Writer(module)
+    writer = _Writer(module, declarations)
     writer.declare([*_with_included(_statements(declared), included)])
     writer.write([*_with_included(_statements(text), included)])
     return writer.text()
@@ -164,10 +171,14 @@ def _declared_names(text: str) -> list[str]:
 class _Writer:
     """Writes statements as Python, one after the other."""
 
-    def __init__(self, module: str) -> None:
+    def __init__(self, module: str, declarations: Callable[[str], str]) -> None:
         self._own_import = re.compile(rf"from\s+{re.escape(module)}\s+import\b")
         #: Of each class that is declared its header and the attributes that Python sees.
         self._declared: dict[str, tuple[re.Match[str], list[str]]] = {}
+        self._declarations = declarations
+        #: The modules of names that C imports, and those of which it imports all.
+        self._cimported: dict[str, str] = {}
+        self._all_cimported: list[str] = []
         self._lines: list[str] = []
         #: The indents of the classes around what is written.
         self._classes: list[int] = []
@@ -195,6 +206,8 @@ class _Writer:
                 self._declared[match[1]] = (match, [*_seen(body)])
             elif _ENUMERATION.match(each.text):
                 self._write_plain(each.text, body)
+            else:
+                self._note_cimport(each.text)
 
     def write(self, statements: Sequence[_Statement]) -> None:
         """Write statements."""
@@ -240,6 +253,8 @@ class _Writer:
             return False
         if not _OF_C.match(text):
             self._plain(text)
+        elif self._note_cimport(text):
+            pass
         elif self._classes:
             self._assign(_seen([_Statement(0, text), *body]))
         elif any(_SET_ON_OTHERS.search(one.text) for one in body):
@@ -250,6 +265,7 @@ class _Writer:
         bases, name = match[2] or "", match[1].rpartition(".")[2]
         if try_parse_module(f"class {name}{bases}: ...") is None:
             bases = "(object)"
+        self._put(*self._imported_bases(bases))
         self._put(*self._taken_decorators(), f"class {name}{bases}:")
         self._classes.append(indent)
         self._has_init = any(_INIT.match(each.text) for each in body)
@@ -260,6 +276,30 @@ class _Writer:
         self._written.add(name)
         if name in self._declared:
             self._assign(self._declared[name][1])
+
+    def _note_cimport(self, text: str) -> bool:
+        """Note what C imports from a module; return whether that is what a statement does."""
+        if (match := _CIMPORT.match(text)) is None:
+            return False
+        for each in _split(match[2].strip("() \n")):
+            if each == "*":
+                self._all_cimported.append(match[1])
+            else:
+                self._cimported[each.split()[-1]] = f"from {match[1]} import {each}"
+        return True
+
+    def _imported_bases(self, bases: str) -> Iterator[str]:
+        """Yield imports of base classes that only C imports: they are bases for Python, too."""
+        for each in _split(bases.strip("() \n")):
+            if each in self._written or each in self._declared:
+                continue
+            if each in self._cimported:
+                yield self._cimported[each]
+            elif each.isidentifier():
+                declared = re.compile(rf"^[ \t]*cdef\s[^:\n]*?\bclass\s+{each}\b", re.MULTILINE)
+                for module in self._all_cimported:
+                    if declared.search(self._declarations(module)):
+                        yield f"from {module} import {each}"
 
     def _function(self, match: re.Match[str], text: str, body: Sequence[_Statement]) -> None:
         is_hidden = match[1] == "__dealloc__"

@@ -224,8 +224,11 @@ class PythonFiles:
                 return read(path.parent / name)
             return ""
 
+        def declarations(name: str) -> str:
+            return included(f"{self._root.joinpath(*name.split('.'))}.pxd")
+
         module = ".".join(path.relative_to(self._root).with_suffix("").parts)
-        return python_of(read(path), included, included(f"{path.stem}.pxd"), module)
+        return python_of(read(path), included, included(f"{path.stem}.pxd"), module, declarations)
 
     @property
     def size(self) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from docstow.languages.python.check.documented import documented_return
+from docstow.languages.python.check.documented import documented_return, tells_another
 
 NUMPY = "Do it.\n\nReturns\n-------\n{}\n    What it is.\n\nNotes\n-----\nNone\n"
 
@@ -41,3 +41,18 @@ NUMPY = "Do it.\n\nReturns\n-------\n{}\n    What it is.\n\nNotes\n-----\nNone\n
 )
 def test_the_class_that_a_docstring_names(docstring: str, annotation: str) -> None:
     assert documented_return(docstring) == annotation
+
+
+@pytest.mark.parametrize(
+    ("docstring", "told"),
+    [
+        ("Note that a |Frame| shape object is returned, not the |Chart| object.", True),
+        ("The :class:`~pkg.Frame` is returned.", True),
+        ("The |Chart| is returned.", False),
+        ("A |Frame| holds the |Chart| that is returned.", False),
+        ("Return the |Frame|.", False),
+        ("", False),
+    ],
+)
+def test_another_class_than_the_annotation_is_told(docstring: str, told: bool) -> None:
+    assert tells_another(docstring, "(data: Data) -> Chart") is told

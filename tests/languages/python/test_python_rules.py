@@ -264,6 +264,17 @@ def test_what_else_a_class_may_have(tmp_path: Path, text: str, degree: Openness)
     assert surfaces(tmp_path, {"mod.py": text}).of("mod").openness("mod.A") is degree
 
 
+def test_a_base_class_may_give_names_to_classes_that_derive_from_it(tmp_path: Path) -> None:
+    text = (
+        "NAMES = ['item']\ndef fill(c):\n    for n in NAMES: setattr(c, n, 1)\n"
+        "class B:\n    def __init_subclass__(cls): fill(cls)\nclass A(B): ...\n"
+    )
+    surface = surfaces(tmp_path, {"mod.py": text}).of("mod")
+    assert surface.openness("mod.A", "item") is Openness.ANY
+    assert surface.openness("mod.A", "other") is Openness.CLOSED
+    assert surface.openness("mod.B", "item") is Openness.CLOSED
+
+
 def test_derived_classes_may_have_more_names(tmp_path: Path) -> None:
     made = surfaces(
         tmp_path,

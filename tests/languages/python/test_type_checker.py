@@ -975,6 +975,11 @@ class _Eyrie:
     def rear(self, chicks, *, fed=True):
         return chicks
 
+class Flock:
+    def call(self) -> Song:
+        'Note that a |Bird| object is returned, not its |Song|.'
+        return globals()["Bird"]("a")
+
 def eyrie(made=None):
     return made or globals()["_Eyrie"]()
 
@@ -1387,6 +1392,8 @@ def test_what_is_wrong_is_found_with_its_place_and_owner(
         f"{BOUND}    self.retry(countdown=1)",
         "import heron\nclass Hum:\n    def hum(self): ...\nheron.song().hum()",
         "import heron\nheron.eyrie().rear(1, fed=True)",
+        "import heron\nheron.Flock().call().flies()",
+        "import heron\ndef f(flock: heron.Flock):\n    bird = flock.call()\n    bird.flies()",
         "import heron\nheron.eyrie().store.update(feeding=True)",
         "from matplotlib.lines import Line2D\nLine2D(1).set_extent(2)",
         "import heron\nclass A(made()):\n    def crackle(self): ...\nheron.lay().crackle()",

@@ -200,12 +200,10 @@ class Lineage:
 
     @property
     def making(self) -> list[DefinitionView]:
-        """The classes of its metaclass that may add names."""
-        return [
-            each
-            for each in self.metaclasses
-            if each.path not in MODELS and not _MAKING.isdisjoint(_body_names(each))
-        ]
+        """The classes of its metaclass, and bases that are told of it, which may add names."""
+        told = [e for e in self.classes[1:] if "__init_subclass__" in _body_names(e)]
+        makers = [e for e in self.metaclasses if not _MAKING.isdisjoint(_body_names(e))]
+        return [each for each in (*makers, *told) if each.path not in MODELS]
 
     @property
     def is_interface(self) -> bool:

@@ -18,6 +18,10 @@ _RETURN = re.compile(
     r"(?=[ \t]*(?:instance|object)?s?[ \t]*(?:[.;]|$|that|which|for|with|of the))",
     re.MULTILINE | re.IGNORECASE,
 )
+#: A class of which the text says that it is what is returned: ``a |Shape| object is returned``.
+_IS_RETURNED = re.compile(
+    r"(?:\|(\w+)\||:class:`[~.]?(?:\w+\.)*(\w+)`) (?:\w+ ){0,2}(?:is|are) returned\b"
+)
 _OR_NONE = re.compile(r",? or None$|^Optional\[(.*)\]$")
 _ONE = re.compile(r"(?:an? |instance of )?((?:\w+\.)*[A-Z]\w*)(?: instance| object)?")
 _MANY = re.compile(
@@ -54,6 +58,12 @@ def documented_return(docstring: str) -> str:
             kind, colon, _ = "".join(below[:1]).strip().partition(": ")
             return _annotation(kind) if colon else ""
     return ""
+
+
+def tells_another(docstring: str, annotation: str) -> bool:
+    """Return whether a docstring says that another class is returned than an annotation names."""
+    told = _IS_RETURNED.search(docstring)
+    return told is not None and re.search(rf"\b{told[1] or told[2]}\b", annotation) is None
 
 
 def _entries(lines: Sequence[str]) -> list[str]:

@@ -10,6 +10,8 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from docstow.languages.python.check.annotations import PackageType
+from docstow.languages.python.check.documented import tells_another
 from docstow.languages.python.check.parse import Assigned, Defined, PlainParameter, Scope
 from docstow.languages.python.check.passed import call_shape
 from docstow.languages.python.source.syntax import Function, dotted, positional
@@ -139,6 +141,12 @@ class Doubts:
 
     def _is_open(self, call: ast.Call, scope: Scope) -> bool:
         path = self._own.values.import_path(call.func, scope)
+        if path is None and isinstance(call.func, ast.Attribute):
+            owner = self._own.values.type_of(call.func.value, scope)
+            if not isinstance(owner, PackageType):
+                return False
+            method = owner.package.symbol(f"{owner.path}.{call.func.attr}")
+            return method is not None and tells_another(method.docstring, method.signature)
         if path is None or path in _BY_KIND:
             return path is not None
         shape = call_shape(call)

@@ -19,7 +19,7 @@ from docstow.languages.python.check.annotations import (
 )
 from docstow.languages.python.check.bodies import Bodies
 from docstow.languages.python.check.certainty import makes_others
-from docstow.languages.python.check.documented import documented_return
+from docstow.languages.python.check.documented import documented_return, tells_another
 from docstow.languages.python.check.fitting import CallUse
 from docstow.languages.python.check.overloads import agree, matching_overloads, of_key
 from docstow.languages.python.check.passed import NOTHING_PASSED, Passed, call_shape
@@ -472,6 +472,8 @@ class Members:
             if returned is None and (said := documented_return(symbol.docstring)):
                 returned = self._documented(said, symbol, package, context)
             return self.wrap_result(returned, written[0], set())
+        if len(written) == 1 and tells_another(symbol.docstring, symbol.signature):
+            return None
         if len(fit) > 1:
             fit = [each for each in fit if self._accepts(each, context, passed, receives)] or fit
             # Of overloads that no argument tells apart, the first applies.

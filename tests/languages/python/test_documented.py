@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from docstow.languages.python.check.documented import documented_return, tells_another
+from docstow.languages.python.check.documented import (
+    documented_return,
+    may_be_sparse,
+    tells_another,
+)
 
 NUMPY = "Do it.\n\nReturns\n-------\n{}\n    What it is.\n\nNotes\n-----\nNone\n"
 
@@ -56,3 +60,9 @@ def test_the_class_that_a_docstring_names(docstring: str, annotation: str) -> No
 )
 def test_another_class_than_the_annotation_is_told(docstring: str, told: bool) -> None:
     assert tells_another(docstring, "(data: Data) -> Chart") is told
+
+
+def test_arrays_that_docstrings_name_may_be_sparse() -> None:
+    assert may_be_sparse("numpy", "toarray")
+    assert not may_be_sparse("numpy", "tolist")
+    assert not may_be_sparse("pandas", "toarray")

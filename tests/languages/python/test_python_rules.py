@@ -101,6 +101,8 @@ def test_what_a_module_has(
         ("from typing import overload\n@overload\ndef A(a): ...\n@overload\ndef A(**b): ...\ndef A(*a, **k): ...\n", ["a", "k"]),
         ("from functools import wraps\ndef d(f):\n    @wraps(f)\n    def w(*a, **k):\n        return f(*a, **k)\n    return w\n@d\ndef A(a): ...\n", ["a"]),
         ("from functools import wraps\ndef d(x):\n    def e(f):\n        @wraps(f)\n        def w(*a, **k):\n            return f(*a, **k)\n        return w\n    return e\n@d(1)\ndef A(a): ...\n", ["a"]),
+        ("from functools import wraps\ndef d(f):\n    @wraps(f)\n    def w(*a, **k):\n        signature(f).bind(*a, **k)\n        return f(*a, **k)\n    return w\n@d\ndef A(a): ...\n", ["a"]),
+        ("from functools import wraps\ndef d(f):\n    @wraps(f)\n    def w(*a, **k):\n        other(*a, **k)\n        return f(*a, **k)\n    return w\n@d\ndef A(a): ...\n", None),
         ("from functools import wraps\ndef d(f):\n    @wraps(f)\n    def w(*a, **k):\n        k.pop('b')\n        return f(*a, **k)\n    return w\n@d\ndef A(a): ...\n", None),
         ("from functools import wraps\ndef d(f):\n    @wraps(f)\n    def w(*a, **k):\n        a = (1, *a)\n        return f(*a, **k)\n    return w\n@d\ndef A(a): ...\n", None),
         ("from typing import Generic, TypeVar\nT = TypeVar('T')\nclass A(Generic[T]):\n    def __init__(self, x: T): ...\n", ["x"]),
@@ -111,6 +113,15 @@ def test_how_it_is_called(tmp_path: Path, text: str, parameters: list[str] | Non
     assert symbol is not None
     given = symbol.parameters
     assert (None if given is None else [each.name for each in given]) == parameters
+
+
+def test_what_another_backend_may_do_takes_more_keywords(tmp_path: Path) -> None:
+    text = "import networkx as nx\n@nx._dispatchable(graphs=None)\ndef A(a, *, b=1): ...\n"
+    symbol = surfaces(tmp_path, {"mod.py": text}).of("mod").symbol("mod.A")
+    assert symbol is not None
+    assert symbol.parameters is None
+    names = [[each.name for each in taken] for taken in symbol.overloads]
+    assert names == [["a", "b"], ["a", "b", "backend", "options"]]
 
 
 def test_a_decorator_that_returns_its_class_leaves_it_as_it_is(tmp_path: Path) -> None:

@@ -975,7 +975,7 @@ class _Eyrie:
     def rear(self, chicks, *, fed=True):
         return chicks
 
-class Flock:
+class Perch:
     def call(self) -> Song:
         'Note that a |Bird| object is returned, not its |Song|.'
         return globals()["Bird"]("a")
@@ -1105,6 +1105,28 @@ class Query:
 }
 
 BOOKS = "from django.db import models\nclass Book(models.Model):\n    a = 1\n"
+#: Fixtures of pytest that the code makes itself.
+FIXTURES = """
+from collections.abc import AsyncIterator
+import pytest, harbour
+
+@pytest.fixture(name="boat")
+def _boat():
+    with open("a"):
+        yield harbour.Tug()
+
+@pytest.fixture
+def tug():
+    return harbour.Tug()
+
+@pytest.fixture()
+def made(tug): return tug
+
+@pytest.fixture
+async def moored() -> AsyncIterator[harbour.Tug]:
+    yield rest(harbour)
+
+"""
 BOUND = "from celery import Celery\napp = Celery()\n@app.task(bind=True)\ndef f(self):\n"
 
 
@@ -1301,6 +1323,14 @@ def test_what_type_checkers_take_is_suggested_before_what_they_refuse(
             "click.Context.invokes",
             "click.Context.invoke",
         ),
+        (f"{FIXTURES}def test_b(boat):\n    boat.toow()", "Tug.toow", "Tug.tow"),
+        (
+            f"{FIXTURES}class TestB:\n    def test_b(self, tug):\n        tug.toow()",
+            "Tug.toow",
+            None,
+        ),
+        (f"{FIXTURES}@pytest.fixture\ndef b(made):\n    made.toow()", "Tug.toow", "Tug.tow"),
+        (f"{FIXTURES}async def test_b(moored):\n    moored.toow()", "Tug.toow", "Tug.tow"),
         (
             "import delta\napp = delta.App()\n@app.task(n=1)\ndef add(): ...\nadd.enqueue()",
             "add.enqueue",
@@ -1392,8 +1422,13 @@ def test_what_is_wrong_is_found_with_its_place_and_owner(
         f"{BOUND}    self.retry(countdown=1)",
         "import heron\nclass Hum:\n    def hum(self): ...\nheron.song().hum()",
         "import heron\nheron.eyrie().rear(1, fed=True)",
-        "import heron\nheron.Flock().call().flies()",
-        "import heron\ndef f(flock: heron.Flock):\n    bird = flock.call()\n    bird.flies()",
+        "import heron\nheron.Perch().call().rear(1)",
+        f"{FIXTURES}def f(boat, tug):\n    boat.toow()",
+        (
+            f"{FIXTURES}class TestB:\n    @pytest.fixture\n    def tug(self): return 1\n"
+            "    def test_b(self, tug):\n        tug.toow()"
+        ),
+        "import heron\ndef f(perch: heron.Perch):\n    bird = perch.call()\n    bird.rear(1)",
         "import heron\nheron.eyrie().store.update(feeding=True)",
         "from matplotlib.lines import Line2D\nLine2D(1).set_extent(2)",
         "import heron\nclass A(made()):\n    def crackle(self): ...\nheron.lay().crackle()",

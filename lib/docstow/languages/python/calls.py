@@ -29,6 +29,8 @@ _HARMLESS = frozenset(
         *("np_random_state", "py_random_state", "not_implemented_for", "nodes_or_number"),
     }
 )
+#: networkx's, after which a function takes more keywords where one of them is ``backend``.
+_DISPATCHING = "_dispatchable"
 _HARMLESS_MODULES = frozenset(
     {"", "abc", "typing", "typing_extensions", "t", "functools", "contextlib", "warnings"}
     | {"nx", "nx.utils"}
@@ -120,9 +122,27 @@ def call_overloads(view: DefinitionView) -> tuple[tuple[Parameter, ...], ...]:
         lineage = view.names.lineage(view)
         constructor = None if lineage.call_doubt else _constructor(lineage)
         return call_overloads(constructor) if constructor is not None else ()
+    if is_dispatched(view):
+        return _dispatched(view)
     found = [_without_receiver(view, each) for each in view.definition.overloads]
     certain = tuple(each for each in found if each is not None)
     return certain if len(certain) == len(found) else ()
+
+
+def is_dispatched(view: DefinitionView) -> bool:
+    """Return whether a function of networkx may be one of another backend."""
+    return any(e.name.rpartition(".")[2] == _DISPATCHING for e in view.definition.decorators)
+
+
+def _dispatched(view: DefinitionView) -> tuple[tuple[Parameter, ...], ...]:
+    """Return what a function of networkx takes without another backend, and with one."""
+    kept = [e for e in view.definition.decorators if not e.name.endswith(_DISPATCHING)]
+    plain = call_parameters(replace(view, definition=replace(view.definition, decorators=(*kept,))))
+    if plain is None:
+        return ()
+    named = [each for each in plain if each.kind != "var_keyword"]
+    backend = Parameter("backend", "keyword_only", required=True)
+    return plain, (*named, backend, Parameter("options", "var_keyword", required=False))
 
 
 def _without_receiver(

@@ -20,6 +20,7 @@ from docstow.languages.python.builtin_names import CLASS_NAMES, ENUM_NAMES
 from docstow.languages.python.calls import (
     call_overloads,
     call_parameters,
+    is_dispatched,
     undecorated_parameters,
     written_parameters,
 )
@@ -721,7 +722,8 @@ def _overloads(
     They are those in a stub of the package's own, or beside a function that takes any keyword.
     """
     is_open = taken is not None and any(each.kind == "var_keyword" for each in taken)
-    if not is_open and (taken is not None or source.layer.role != "stub"):
+    may_vary = source.layer.role == "stub" or is_dispatched(source)
+    if not is_open and (taken is not None or not may_vary):
         return ()
     found = call_overloads(source)
     return tuple(_accept_more(each) for each in found) if _is_of_compiled(source) else found

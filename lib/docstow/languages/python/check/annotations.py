@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from docstow.languages.python.check.documented import may_be_sparse
 from docstow.languages.python.check.parse import Scope
 from docstow.languages.python.source.syntax import (
     annotation_and_value,
@@ -84,7 +85,7 @@ class PackageType:
 
     def certainly_lacks(self, name: str) -> bool:
         """Return whether none of its classes is seen to have a public name."""
-        if name.startswith("_") or self.open_ended:
+        if name.startswith("_") or self.open_ended or may_be_sparse(self.package.name, name):
             return False
         members = [f"{each}.{name}" for each in self.paths]
         symbol, lacks = self.package.surface.symbol, self.package.lacks

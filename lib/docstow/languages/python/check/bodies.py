@@ -269,6 +269,15 @@ def returned_values(node: Function) -> Iterator[ast.expr | None]:
             yield each.value
 
 
+def yielded_values(node: Function) -> list[ast.expr | None]:
+    """Return what a generator yields; None for what is no value."""
+    return [
+        each.value if isinstance(each, ast.Yield) else None
+        for each in _own_nodes(node)
+        if isinstance(each, ast.Yield | ast.YieldFrom)
+    ]
+
+
 def _bindings(node: Function) -> dict[str, list[ast.expr | None]]:
     """Return what the statements of a function bind to each name; None for what is no value."""
     found: dict[str, list[ast.expr | None]] = {}

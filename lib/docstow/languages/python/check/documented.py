@@ -36,6 +36,11 @@ _ARRAY = re.compile(
 #: What may make other tables of the arrays that it is given.
 _OF_TABLES = re.compile(r"\b(?:pandas|DataFrame|Series|set_output)\b")
 _ARRAY_TYPE = "numpy.ndarray"
+#: What scipy's sparse matrices have and numpy's arrays have not. Docstrings speak of arrays alone
+#: where a function returns what is sparse for what is sparse.
+_OF_SPARSE = frozenset(
+    {"toarray", "todense", "tocsr", "tocsc", "tocoo", "tolil", "nnz", "getnnz", "indices", "indptr"}
+)
 
 
 def documented_return(docstring: str) -> str:
@@ -58,6 +63,11 @@ def documented_return(docstring: str) -> str:
             kind, colon, _ = "".join(below[:1]).strip().partition(": ")
             return _annotation(kind) if colon else ""
     return ""
+
+
+def may_be_sparse(package: str, name: str) -> bool:
+    """Return whether a value is of the package of arrays and a member one of sparse matrices."""
+    return package == _ARRAY_TYPE.partition(".")[0] and name in _OF_SPARSE
 
 
 def tells_another(docstring: str, annotation: str) -> bool:

@@ -21,9 +21,9 @@ from docstow.languages.python.check.annotations import (
     join,
     without_none,
 )
-from docstow.languages.python.check.bodies import returned_values
+from docstow.languages.python.check.bodies import returned_values, yielded_values
 from docstow.languages.python.check.call_sites import Given, given_parameters
-from docstow.languages.python.check.injected import injected
+from docstow.languages.python.check.injected import fixture_name, injected, takes_fixtures
 from docstow.languages.python.check.local_classes import LocalClasses
 from docstow.languages.python.check.members import Members
 from docstow.languages.python.check.parse import (
@@ -399,9 +399,32 @@ class Inference:
             return self.members.enter(manager, awaited=awaited)
         return None
 
-    def _injected(
-        self, name: str, function: ast.AST, scope: Scope, depth: int
-    ) -> PackageType | None:
+    @cached_property
+    def _fixtures(self) -> Mapping[str, list[Function]]:
+        """The functions of the code that make the fixtures of each name."""
+        found: dict[str, list[Function]] = {}
+        for node in self._scopes:
+            if isinstance(node, Function) and (name := fixture_name(node)):
+                found.setdefault(name, []).append(node)
+        return found
+
+    def _fixture(self, maker: Function) -> ValueType | None:
+        """Return what tests get of a fixture."""
+        scope, yielded = self._scopes[maker], yielded_values(maker)
+        if maker.returns is None:
+            if not yielded:
+                return self._returned(maker)
+            found = [self.infer(each, scope, 0) if each else None for each in yielded]
+            return without_none(join(found))
+        given = self.read_annotation(maker.returns, scope)
+        if not yielded:
+            return given
+        if not isinstance(given, PackageType):
+            return None
+        awaited = isinstance(maker, ast.AsyncFunctionDef)
+        return without_none(self.members.loop_item(given, awaited=awaited))
+
+    def _injected(self, name: str, function: ast.AST, scope: Scope, depth: int) -> ValueType | None:
         """Return what a framework passes to a parameter."""
         outer = scope.parent
         if outer is None or not isinstance(function, Function):
@@ -414,6 +437,8 @@ class Inference:
                 path = f"{owner.path}.{node.attr}" if isinstance(owner, PackageType) else None
             return path or ""
 
+        if takes_fixtures(function) and (made := self._fixtures.get(name, ())):
+            return self._fixture(*made) if len(made) == 1 and made[0] is not function else None
         path = injected(name, function, called)
         package = self._names.resolver.package_for(path) if path else None
         if package is None or package.surface.symbol(path) is None or outer.find(name) is not None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Mapping
 
-from docstow.languages.python.source.syntax import Function, positional
+from docstow.languages.python.source.syntax import Function, decorator_name, positional
 
 #: Classes of pytest's own fixtures whose names projects do not define otherwise.
 _FIXTURES: Mapping[str, str] = {
@@ -53,7 +53,20 @@ def injected(name: str, function: Function, called: Callable[[ast.expr], str]) -
             case ast.Name() | ast.Attribute() if name == first:
                 if path := _PASSED_FIRST.get(called(each)):
                     return path
-    is_fixture = any(
-        ast.unparse(each).partition("(")[0].endswith("fixture") for each in function.decorator_list
-    )
-    return _FIXTURES.get(name, "") if is_fixture or function.name.startswith("test") else ""
+    return _FIXTURES.get(name, "") if takes_fixtures(function) else ""
+
+
+def takes_fixtures(function: Function) -> bool:
+    """Return whether pytest passes fixtures to a function: a test, or a fixture itself."""
+    return function.name.startswith("test") or fixture_name(function) != ""
+
+
+def fixture_name(function: Function) -> str:
+    """Return the name of the fixture that a function makes; empty where it makes none."""
+    for each in function.decorator_list:
+        if decorator_name(each).endswith("fixture"):
+            keywords = each.keywords if isinstance(each, ast.Call) else []
+            named = [one.value for one in keywords if one.arg == "name"]
+            told = [e.value for e in named if isinstance(e, ast.Constant)]
+            return str(told[0]) if told else function.name
+    return ""

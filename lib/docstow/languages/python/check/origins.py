@@ -12,6 +12,7 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, TypeAlias
 
 from docstow.languages.python.check.annotations import LocalType, PackageType
+from docstow.languages.python.check.documented import may_be_sparse
 from docstow.languages.python.check.owners import PROTOCOL
 from docstow.languages.python.check.parse import (
     UNKNOWN,
@@ -159,7 +160,9 @@ def _absent_from_all(own: Checked, node: ast.Attribute, origins: _Origins) -> It
     asked = made if is_known else [*made, *origins.standard]
     # What is not known may be a module, too.
     may_give = partial(_may_give, name, to_module=not is_known)
-    if not made or any(map(may_give, asked)):
+    if not made or any(may_be_sparse(each.name, name) for each in made):
+        return
+    if any(map(may_give, asked)):
         return
     by = " and ".join(f"{each.name} {each.version}" for each in made)
     value, owner = ast.unparse(node.value), own.values.type_of(node.value, scope)

@@ -35,6 +35,8 @@ _DEPRECATED = re.compile(r"^\.\. deprecated::[ \t]*(.*(?:\n[ \t]+\S.*)*)", re.MU
 _FIRST_PARAGRAPHS = 2
 #: Methods of a dictionary that take one key.
 _KEY_METHODS = frozenset({"get", "pop", "setdefault"})
+#: Methods of a signature that refuse what the function does not take.
+_BINDING = frozenset({"bind", "bind_partial"})
 #: Builtins that can read any local variable.
 #: Functions that tell of a mistake.
 _WARNS = re.compile(r"(?:^|\.)(?:warn|warning|deprecat)\w*$")
@@ -263,13 +265,14 @@ def _is_wrapper(node: Function, names: set[str]) -> bool:
         or len(positional(node)) > 1
     ):
         return False
-    calls = [
+    passing = [
         each
         for each in _body_nodes(node)
-        if isinstance(each, ast.Call)
-        and _passes_keywords(each, rest.arg)
-        and dotted(each.func) in names
+        if isinstance(each, ast.Call) and _passes_keywords(each, rest.arg)
     ]
+    calls = [each for each in passing if dotted(each.func) in names]
+    # ``inspect.signature(function).bind(*args, **kwargs)`` takes what the function takes.
+    tests = sum(isinstance(e.func, ast.Attribute) and e.func.attr in _BINDING for e in passing)
     words = [each for each in _body_nodes(node) if isinstance(each, ast.Name)]
     given = {rest.arg, node.args.vararg.arg}
     if any(each.id in given and not isinstance(each.ctx, ast.Load) for each in words):
@@ -277,7 +280,8 @@ def _is_wrapper(node: Function, names: set[str]) -> bool:
     uses = sum(each.id == rest.arg for each in words)
     adds_no_keyword = all(each.arg is None for call in calls for each in call.keywords)
     wrapped = {dotted(each) for each in wraps.args}
-    return len(calls) == uses > 0 and adds_no_keyword and {dotted(e.func) for e in calls} == wrapped
+    is_plain = adds_no_keyword and {dotted(e.func) for e in calls} == wrapped
+    return is_plain and len(calls) + tests == uses > 0
 
 
 def kept_type(decorator: Definition, *, called: bool) -> ast.expr | None:

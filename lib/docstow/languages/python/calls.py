@@ -131,13 +131,17 @@ def call_overloads(view: DefinitionView) -> tuple[tuple[Parameter, ...], ...]:
 
 def is_dispatched(view: DefinitionView) -> bool:
     """Return whether a function of networkx may be one of another backend."""
-    return any(e.name.rpartition(".")[2] == _DISPATCHING for e in view.definition.decorators)
+    return any(map(_is_dispatching, view.definition.decorators))
+
+
+def _is_dispatching(decorator: Decorator) -> bool:
+    return decorator.name.rpartition(".")[2] == _DISPATCHING
 
 
 def _dispatched(view: DefinitionView) -> tuple[tuple[Parameter, ...], ...]:
     """Return what a function of networkx takes without another backend, and with one."""
-    kept = [e for e in view.definition.decorators if not e.name.endswith(_DISPATCHING)]
-    plain = call_parameters(replace(view, definition=replace(view.definition, decorators=(*kept,))))
+    kept = tuple(e for e in view.definition.decorators if not _is_dispatching(e))
+    plain = call_parameters(replace(view, definition=replace(view.definition, decorators=kept)))
     if plain is None:
         return ()
     named = [each for each in plain if each.kind != "var_keyword"]

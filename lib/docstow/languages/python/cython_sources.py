@@ -53,6 +53,7 @@ _BLOCK = re.compile(
 )
 #: What only C sees, with all that is inside.
 _OF_C = re.compile(r"(?:cdef|cpdef|ctypedef|cimport|DEF)\b|from\b.*\bcimport\b", re.DOTALL)
+_CLASS_OF_C = re.compile(r"^[ \t]*cdef\s[^:\n]*?\bclass\s+(\w+)", re.MULTILINE)
 _CIMPORT = re.compile(r"from\s+([\w.]+)\s+cimport\s+(.+)", re.DOTALL)
 _ASSIGNED = re.compile(r"(\w+)\s*(?::[^=]*)?=(?!=)")
 #: Attributes that a method sets, and other ways to set them.
@@ -176,9 +177,9 @@ class _Writer:
         #: Of each class that is declared its header and the attributes that Python sees.
         self._declared: dict[str, tuple[re.Match[str], list[str]]] = {}
         self._declarations = declarations
-        #: The modules of names that C imports, and those of which it imports all.
+        #: How Python would import what C imports, by its name; the modules of which it imports all.
         self._cimported: dict[str, str] = {}
-        self._all_cimported: list[str] = []
+        self._all_cimported: set[str] = set()
         self._lines: list[str] = []
         #: The indents of the classes around what is written.
         self._classes: list[int] = []
@@ -240,6 +241,8 @@ class _Writer:
 
     def _write_plain(self, text: str, body: Sequence[_Statement]) -> bool:
         self._decorators = []  # They are of a function that C alone sees.
+        if self._note_cimport(text):
+            return True
         if match := _ENUMERATION.match(text):
             names = (re.match(r"\w+", one) for e in body for one in e.text.split(","))
             found = [match[1], *(each[0] for each in names if each is not None)]
@@ -253,8 +256,6 @@ class _Writer:
             return False
         if not _OF_C.match(text):
             self._plain(text)
-        elif self._note_cimport(text):
-            pass
         elif self._classes:
             self._assign(_seen([_Statement(0, text), *body]))
         elif any(_SET_ON_OTHERS.search(one.text) for one in body):
@@ -281,25 +282,21 @@ class _Writer:
         """Note what C imports from a module; return whether that is what a statement does."""
         if (match := _CIMPORT.match(text)) is None:
             return False
+        module = match[1]
         for each in _split(match[2].strip("() \n")):
-            if each == "*":
-                self._all_cimported.append(match[1])
-            else:
-                self._cimported[each.split()[-1]] = f"from {match[1]} import {each}"
+            if each != "*":
+                self._cimported[each.split()[-1]] = f"from {module} import {each}"
+            elif module not in self._all_cimported:
+                self._all_cimported.add(module)
+                for name in _CLASS_OF_C.findall(self._declarations(module)):
+                    self._cimported.setdefault(name, f"from {module} import {name}")
         return True
 
     def _imported_bases(self, bases: str) -> Iterator[str]:
         """Yield imports of base classes that only C imports: they are bases for Python, too."""
         for each in _split(bases.strip("() \n")):
-            if each in self._written or each in self._declared:
-                continue
-            if each in self._cimported:
+            if each in self._cimported and not (each in self._written or each in self._declared):
                 yield self._cimported[each]
-            elif each.isidentifier():
-                declared = re.compile(rf"^[ \t]*cdef\s[^:\n]*?\bclass\s+{each}\b", re.MULTILINE)
-                for module in self._all_cimported:
-                    if declared.search(self._declarations(module)):
-                        yield f"from {module} import {each}"
 
     def _function(self, match: re.Match[str], text: str, body: Sequence[_Statement]) -> None:
         is_hidden = match[1] == "__dealloc__"

@@ -126,13 +126,16 @@ class Doubts:
         return False
 
     def _rests_on_open_call(self, node: ast.expr, scope: Scope) -> bool:
-        """Return whether arguments that are not seen decide what an expression is."""
+        """Return whether what is not seen, or not annotated, decides what an expression is."""
         for _ in range(_DEEPEST):
             *calls, last = _chain(node)
             if isinstance(last, ast.Compare):
                 return True  # What is compared may answer with more than yes or no.
-            if any(self._is_open(each, scope) for each in calls if isinstance(each, ast.Call)):
-                return True
+            for each in calls:
+                if isinstance(each, ast.Call) and (
+                    self._is_open(each, scope) or self._is_told_otherwise(each, scope)
+                ):
+                    return True
             found = scope.find(last.id) if isinstance(last, ast.Name) else None
             if found is None or len(found[1]) != 1 or not isinstance(found[1][0], Assigned):
                 return False
@@ -141,18 +144,22 @@ class Doubts:
 
     def _is_open(self, call: ast.Call, scope: Scope) -> bool:
         path = self._own.values.import_path(call.func, scope)
-        if path is None and isinstance(call.func, ast.Attribute):
-            owner = self._own.values.type_of(call.func.value, scope)
-            if not isinstance(owner, PackageType):
-                return False
-            method = owner.package.symbol(f"{owner.path}.{call.func.attr}")
-            return method is not None and tells_another(method.docstring, method.signature)
         if path is None or path in _BY_KIND:
             return path is not None
         shape = call_shape(call)
         symbol = self._own.names.look_up(path).symbol
         is_open = shape.open_keywords or shape.open_positional
         return is_open and symbol is not None and len(symbol.overloads) > 1
+
+    def _is_told_otherwise(self, call: ast.Call, scope: Scope) -> bool:
+        """Return whether the docstring of a method names another class than its annotation."""
+        if not isinstance(call.func, ast.Attribute):
+            return False
+        owner = self._own.values.type_of(call.func.value, scope)
+        if not isinstance(owner, PackageType):
+            return False
+        method = owner.package.symbol(f"{owner.path}.{call.func.attr}")
+        return method is not None and tells_another(method.docstring, method.signature)
 
 
 def _chain(node: ast.expr) -> Iterator[ast.expr]:

@@ -25,11 +25,11 @@ from docstow.languages.python.source.syntax import (
 from docstow.languages.shared.surface import Parameter, ParameterKind
 from docstow.text.python_ast import try_parse_expression
 
-#: The directive for the whole definition; that of a parameter is indented.
 #: Names of decorators that say so of what they decorate, not of its parameters.
 _DEPRECATES = re.compile(
     r"_?deprecated?(?:_(?:func(?:tion)?|method|class|cls|callable))?|moved_20|became_legacy_20"
 )
+#: The directive for the whole definition; that of a parameter is indented.
 _DEPRECATED = re.compile(r"^\.\. deprecated::[ \t]*(.*(?:\n[ \t]+\S.*)*)", re.MULTILINE)
 #: Paragraphs from the top in which the directive is about the whole definition.
 _FIRST_PARAGRAPHS = 2
@@ -37,9 +37,9 @@ _FIRST_PARAGRAPHS = 2
 _KEY_METHODS = frozenset({"get", "pop", "setdefault"})
 #: Methods of a signature that refuse what the function does not take.
 _BINDING = frozenset({"bind", "bind_partial"})
-#: Builtins that can read any local variable.
 #: Functions that tell of a mistake.
 _WARNS = re.compile(r"(?:^|\.)(?:warn|warning|deprecat)\w*$")
+#: Builtins that can read any local variable.
 _INTROSPECTION = frozenset({"locals", "vars", "eval", "exec"})
 #: What keeps the keywords that it is given as data.
 _NAMED_BY_DATA = re.compile(

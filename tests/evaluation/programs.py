@@ -28,7 +28,8 @@ every change, and 24 in Python: every second one is kept aside (``sixteenth-kept
 is kept aside (``eighteenth-kept``); ``programs/nineteenth`` 48 more over the most used ones, of
 which nobody has looked at every second one, nor at the last eight (``nineteenth-kept``);
 ``programs/twentieth`` 32 over packages of both kinds, of which every second one is kept aside
-(``twentieth-kept``), but for one alarm.
+(``twentieth-kept``), but for one alarm; ``programs/twentyfirst`` 32 more, likewise
+(``twentyfirst-kept``).
 Programs with ``(js)`` in their titles are given as JavaScript.
 
 The packages are installed, and never run::
@@ -65,7 +66,7 @@ _LATER = (
     *("second", "third", "fourth", "fifth", "sixth", "seventh"),
     *("eighth", "ninth", "tenth", "eleventh", "twelfth"),
     *("thirteenth", "fourteenth", "fifteenth", "sixteenth", "seventeenth"),
-    *("eighteenth", "nineteenth", "twentieth"),
+    *("eighteenth", "nineteenth", "twentieth", "twentyfirst"),
 )
 _KEPT = (*_LATER[5:],)
 PARTS = (*HALVES, *_LATER, *(f"{each}-kept" for each in _KEPT))

@@ -108,6 +108,76 @@ def test_base_classes_that_c_imports_are_imported() -> None:
 
 
 @pytest.mark.parametrize(
+    ("body", "returned"),
+    [
+        ("return wrap(1)", "A"),
+        ("return <A?>x", "A"),
+        ("cdef A x = f()\n        return x", "A"),
+        ("cdef:\n            int n\n            A x, y\n        return y", "A"),
+        ("return made(1)", "A"),
+        ("return A()", "A"),
+        ("return A.__new__(A)", "A"),
+        ("x = wrap(1)\n        return x", "A"),
+        ("x, y = wrap(1), 1\n        return x", ""),
+        ("for x in y:\n            return x", ""),
+        ("return self", "B"),
+        ("return self.a", "A"),
+        ("return self.other()", "A"),
+        ("return self.a.b", "B"),
+        ("return self.above", "A"),
+        ("if n:\n            return None\n        return self.a", "A | None"),
+        ("return self.a if n else None", "A | None"),
+        ("if n:\n            return self\n        return self.a", ""),
+        ("if n:\n            return n\n        return self.a", ""),
+        (
+            "try:\n            return self.a\n        except E as e:\n            return e.result",
+            "A",
+        ),
+        ("def g(): return 1\n        return self.a", ""),
+        ("yield self.a", ""),
+        ("return twice(1)", ""),
+        ("return count(1)", ""),
+    ],
+)
+def test_what_functions_return_is_read_of_declarations(body: str, returned: str) -> None:
+    text = f"""
+cdef class A:
+    cdef B b
+cdef class Base:
+    cdef A above
+cdef A wrap(int n): return f(n)
+cdef api object made(n):
+    cdef A a = A.__new__(A)
+    return a
+cdef twice(n): return twice(n)
+cdef int count(n): return n
+cdef class B(Base):
+    cdef A a
+    cdef other(self): return wrap(1)
+    def f(self, x, y, n):
+        {body}
+    property p:
+        def __get__(self):
+            return self.a
+"""
+    (found,) = [e for e in ast.parse(_python(text)).body if getattr(e, "name", "") == "B"]
+    assert isinstance(found, ast.ClassDef)
+    results = {e.name: e.returns for e in found.body if isinstance(e, ast.FunctionDef)}
+    assert ast.unparse(results["p"] or ast.Constant("")) == "A"
+    assert ast.unparse(results["f"] or ast.Name("")) == returned
+
+
+def test_a_class_of_another_module_that_is_returned_is_imported() -> None:
+    text = (
+        "from p.lib cimport Other, wrap\ndef f(Other x):\n    return x\ndef g():\n    return wrap()"
+    )
+    made = python_of(text, lambda _: "", module="p.mod")
+    assert "def f(x) -> Other:" in made
+    assert "def g():" in made
+    assert "from p.lib import Other" in made
+
+
+@pytest.mark.parametrize(
     "text",
     [
         "class A(" + ")[" * 100_000,
@@ -165,6 +235,30 @@ def test_everything_that_a_real_module_has_is_read(written: ast.Module) -> None:
             lost = [e for e in vars(kind) if not e.startswith("_") and e not in members]
             missing |= {name: lost} if lost else {}
     assert missing == {}
+
+
+def test_what_functions_of_a_real_module_return(written: ast.Module) -> None:
+    root = etree.fromstring("<a><b/></a>")
+    made = {
+        "_Element.getroottree": root.getroottree(),
+        "_Element.getparent": root[0].getparent(),
+        "_Element.iter": root.iter(),
+        "_ElementTree.getroot": root.getroottree().getroot(),
+        "_ElementTree.docinfo": root.getroottree().docinfo,
+        "ElementTree.__new__": etree.ElementTree(root),
+        "Element.__new__": etree.Element("a"),
+        "fromstring": root,
+    }
+    told: dict[str, ast.expr | None] = {}
+    for node in written.body:
+        for each in [node, *getattr(node, "body", ())]:
+            if isinstance(each, ast.FunctionDef):
+                owner = f"{node.name}." if isinstance(node, ast.ClassDef) else ""
+                told[f"{owner}{each.name}"] = each.returns
+    for name, value in made.items():
+        said = told[name]
+        assert said is not None, name
+        assert isinstance(value, getattr(etree, ast.unparse(said).partition(" ")[0])), name
 
 
 def test_parameters_of_a_real_module_are_those_that_it_takes(written: ast.Module) -> None:

@@ -105,6 +105,12 @@ def test_what_a_module_has(
         ("from functools import wraps\ndef d(f):\n    @wraps(f)\n    def w(*a, **k):\n        other(*a, **k)\n        return f(*a, **k)\n    return w\n@d\ndef A(a): ...\n", None),
         ("from functools import wraps\ndef d(f):\n    @wraps(f)\n    def w(*a, **k):\n        k.pop('b')\n        return f(*a, **k)\n    return w\n@d\ndef A(a): ...\n", None),
         ("from functools import wraps\ndef d(f):\n    @wraps(f)\n    def w(*a, **k):\n        a = (1, *a)\n        return f(*a, **k)\n    return w\n@d\ndef A(a): ...\n", None),
+        ("class B:\n    def __init__(self, b): ...\ndef A(a, **k):\n    def d(f):\n        return B(**k)\n    return d\n", ["a", "b"]),
+        ("def A(a, **k):\n    def d(f):\n        return f(**k)\n    return d\ndef f(b): ...\n", ["a", "k"]),
+        ("class A:\n    def __init__(self, a, **k):\n        self.f(a, k)\n    def f(self, x, y):\n        y['b'] = 1\n        return g(x, **y)\ndef g(x, c): ...\n", ["a", "x", "c", "b"]),
+        ("class A:\n    def __init__(self, a, **k):\n        self.f(a, k)\n    def f(self, x, y):\n        return y\n", ["a", "k"]),
+        ("class A:\n    def __init__(self, a, **k):\n        self.f(*a, k)\n    def f(self, x, y):\n        return g(**y)\ndef g(c): ...\n", ["a", "k"]),
+        ("def A(a, **k):\n    print(k)\n    return f(**k)\ndef f(b): ...\n", ["a", "k"]),
         ("from typing import Generic, TypeVar\nT = TypeVar('T')\nclass A(Generic[T]):\n    def __init__(self, x: T): ...\n", ["x"]),
     ],
 )  # fmt: skip
@@ -122,6 +128,68 @@ def test_what_another_backend_may_do_takes_more_keywords(tmp_path: Path) -> None
     assert symbol.parameters is None
     names = [[each.name for each in taken] for taken in symbol.overloads]
     assert names == [["a", "b"], ["a", "b", "backend", "options"]]
+
+
+@pytest.mark.parametrize("usual", ["B", "cast('type[B]', B)"])
+def test_what_takes_the_keywords_may_be_given(tmp_path: Path, usual: str) -> None:
+    text = f"""
+from typing import cast
+class B:
+    def __init__(self, a, b=1): ...
+def A(a, cls=None, **k):
+    if cls is None:
+        cls = {usual}
+    def d(f):
+        return cls(a, **k)
+    return d
+"""
+    symbol = surfaces(tmp_path, {"mod.py": text}).of("mod").symbol("mod.A")
+    assert symbol is not None
+    names = [[(each.name, each.required) for each in taken] for taken in symbol.overloads]
+    assert names == [
+        [("a", True), ("b", False)],
+        [("a", True), ("cls", True), ("k", False)],
+    ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "def A(cls=None, **k):\n    if a:\n        cls = B\n    return cls(**k)\n",
+        "def A(cls=None, **k):\n    if cls is None:\n        cls = B\n    cls = C\n    return cls(**k)\n",
+        "def A(cls=C, **k):\n    if cls is None:\n        cls = B\n    return cls(**k)\n",
+        "def A(cls, **k):\n    if cls is None:\n        cls = B\n    return cls(**k)\n",
+        "def A(cls=None, **k):\n    for x in (B, cls):\n        x(**k)\n",
+    ],
+)
+def test_what_takes_the_keywords_is_not_certain(tmp_path: Path, text: str) -> None:
+    made = f"{text}class B:\n    def __init__(self, a): ...\n"
+    symbol = surfaces(tmp_path, {"mod.py": made}).of("mod").symbol("mod.A")
+    assert symbol is not None
+    assert symbol.overloads == ()
+    assert symbol.parameters is not None
+    assert symbol.parameters[-1].kind == "var_keyword"
+
+
+@pytest.mark.parametrize(
+    ("call", "taken"), [("Answer(u, **k)", ["u", "url"]), ("self.made(u, **k)", ["u", "k"])]
+)
+def test_a_method_that_is_bound_to_a_name_passes_keywords_on(
+    tmp_path: Path, call: str, taken: list[str]
+) -> None:
+    text = f"""
+class Answer:
+    def __init__(self, url, status=1): ...
+class Mock:
+    def add(self, u, **k):
+        return {call}
+    def made(self, url, status=1): ...
+_mock = Mock()
+A = _mock.add
+"""
+    symbol = surfaces(tmp_path, {"mod.py": text}).of("mod").symbol("mod.A")
+    assert symbol is not None
+    assert [each.name for each in symbol.parameters or ()][:2] == taken
 
 
 def test_a_decorator_that_returns_its_class_leaves_it_as_it_is(tmp_path: Path) -> None:
@@ -153,6 +221,59 @@ def test_which_words_a_class_may_be_given(tmp_path: Path, name: str, *, may_be_g
     assert surface.may_be_given("mod.A", name, called=True) is may_be_given
     # What is read and not called may be data.
     assert surface.may_be_given("mod.A", name)
+
+
+@pytest.mark.parametrize(
+    ("test", "is_written"),
+    [
+        ("if n not in self.known: raise ValueError(n)", True),
+        ("if not hasattr(self, n) or n == 'x': continue", True),
+        ("if n not in self.known and n: raise ValueError(n)", False),
+        ("if n not in self.known: print(n)", False),
+        ("if k not in self.known: raise ValueError(n)", False),
+        ("pass", False),
+    ],
+)
+def test_names_that_are_tested_before_they_are_set_are_words(
+    tmp_path: Path, test: str, *, is_written: bool
+) -> None:
+    text = f"""
+NAMES = ["listed"]
+class A:
+    def f(self, k):
+        for n in k:
+            {test}
+            setattr(self, n, 1)
+"""
+    surface = surfaces(tmp_path, {"mod.py": text}).of("mod")
+    assert surface.openness("mod.A") is Openness.FEW
+    assert surface.may_be_given("mod.A", "other") is not is_written
+    assert surface.may_be_given("mod.A", "listed")
+
+
+def test_data_is_set_where_other_methods_test_nothing(tmp_path: Path) -> None:
+    tested = "    def f(self, n):\n        if n not in X: raise n\n        setattr(self, n, 1)\n"
+    data = "    def g(self, n):\n        setattr(self, n, 1)\n"
+    files = {"a.py": f"class A:\n{tested}{data}", "b.py": f"class A:\n{data}{tested}"}
+    made = surfaces(tmp_path, files)
+    assert made.of("a").may_be_given("a.A", "other")
+    assert made.of("b").may_be_given("b.A", "other")
+
+
+@pytest.mark.parametrize(
+    "made", ["f'set_{n}_key'", "'set_%s_key' % n", "name", "'set_' + (n + '_key')"]
+)
+def test_names_that_are_made_of_parts_begin_and_end_with_these(tmp_path: Path, made: str) -> None:
+    text = f"""
+class A:
+    def f(self, k):
+        for n in k:
+            name = f"set_{{n}}_key"
+            setattr(self, {made}, 1)
+"""
+    surface = surfaces(tmp_path, {"mod.py": text}).of("mod")
+    assert surface.openness("mod.A", "set_x_key") is Openness.FEW
+    assert surface.openness("mod.A", "get_x_key") is Openness.CLOSED
 
 
 def test_what_a_module_is_filled_with_has_a_form(tmp_path: Path) -> None:

@@ -761,6 +761,9 @@ class Session:
 class ndarray:
     flat: object
     def ravel(self) -> "ndarray": ...
+    def __gt__(self, other) -> "ndarray": ...
+
+def isnan(values) -> ndarray: ...
 """,
     },
     "matplotlib": {
@@ -1094,6 +1097,107 @@ class Figure:
     def update_layout(self, dict1=None, overwrite=False, **kwargs) -> "Figure": ...
 """,
     },
+    "ferry": {
+        "ferry/__init__.py": """
+class Option:
+    def __init__(self, names, shown=None, hidden=False): ...
+
+def option(*names, cls=None, **attrs):
+    if cls is None:
+        cls = Option
+    def decorate(function):
+        function.option = cls(names, **attrs)
+        return function
+    return decorate
+
+class Index:
+    def __init__(self, keys, **kept):
+        self.kept = kept
+    def diff(self, symbol): ...
+
+class Store:
+    def index(self, keys, *, unique=False, **rest):
+        rest.pop("session", None)
+        return Index(keys, **rest)
+
+class Client:
+    def post(self, *args, **rest):
+        rest["method"] = "POST"
+        return self.open(*args, **rest)
+    def open(self, *args, buffered=False, **rest):
+        return self._build(args, rest)
+    def _build(self, args, rest):
+        return Builder(*args, **rest)
+
+class Builder:
+    def __init__(self, path, json=None, method="GET"): ...
+
+class Frame:
+    def __getitem__(self, key):
+        return Row() if isinstance(key, str) else self
+    def rename(self, columns=None) -> "Frame": ...
+
+class Row:
+    width = 1
+
+def _accessor(name):
+    return property(lambda self: _row(self, name), None)
+
+def _row(page, name) -> Row: ...
+
+class Page:
+    box = _accessor("box")
+
+class Made(type):
+    def __call__(cls, *args): ...
+
+class Maker:
+    def __new__(cls, name):
+        return Made(name)
+
+class Ticket:
+    def __new__(cls, name) -> Row: ...
+
+from typing import Callable, Optional, Type, TypeVar, overload
+T = TypeVar("T")
+
+@overload
+def shown(cls: Optional[Type[T]]) -> Type[T]: ...
+@overload
+def shown(*, wide: bool = False) -> Callable[[Type[T]], Type[T]]: ...
+def shown(cls=None, *, wide=None):
+    return cls
+
+@shown
+class Deck:
+    high = 1
+
+from typing import Generic
+@shown
+class Live(Generic[T]):
+    def __init__(self, first: T): ...
+    def __get__(self, owner, kind) -> T: ...
+""",
+    },
+    "barge": {
+        "barge/__init__.py": """
+from ferry import Frame, Row
+
+class WideFrame(Frame):
+    def dissolve(self, by): ...
+
+def _widen(self, by): ...
+
+Frame.widen = _widen
+
+def read(path) -> WideFrame | Row: ...
+"""
+    },
+    "pontoon": {
+        "pontoon/__init__.py": "from .parts import *\nfrom . import parts\n",
+        "pontoon/parts.py": "__all__ = ['plank']\ndef plank(): ...\nglobals()['x' + y] = 1\n",
+        "pontoon/rope.py": "def haul(): ...\n",
+    },
     "reef": {
         "reef/__init__.py": """
 class Query:
@@ -1104,6 +1208,13 @@ class Query:
     },
 }
 
+#: An attribute that a descriptor reads.
+LIVE = """
+class Own:
+    a: ferry.Live[str] = ferry.Live("")
+    b = ferry.Live("")
+    def f(self):
+"""
 BOOKS = "from django.db import models\nclass Book(models.Model):\n    a = 1\n"
 #: Fixtures of pytest that the code makes itself.
 FIXTURES = """
@@ -1484,6 +1595,31 @@ def test_clients_of_services_are_what_their_descriptions_say(
     assert first is None or found["suggestions"][0].endswith(first)
 
 
+@pytest.mark.parametrize(
+    ("made", "names"),
+    [
+        ("boto3.client('quay')", ["Client.berths"] * 2),
+        ("boto3.client('quay'), boto3.resource('quay')", []),
+        ("boto3.client('dry-dock')", []),
+    ],
+)
+def test_a_parameter_that_is_called_as_a_service_is_its_only_client(
+    verify: Verify, made: str, names: list[str]
+) -> None:
+    code = f"""
+import boto3
+def connect(region):
+    return {made}
+def first(quay):
+    return quay.berths()
+def second(quay_client, other):
+    other.berths()
+    return quay_client.berths()
+"""
+    found = [each["name"] for each in verify(code)["results"]]
+    assert [".".join(each.split(".")[-2:]) for each in found] == names
+
+
 def test_what_services_have_is_no_finding(verify: Verify) -> None:
     code = """import boto3
 quay = boto3.client("quay", region_name="eu")
@@ -1699,6 +1835,61 @@ def test_keywords_of_what_is_drawn_are_its_properties(verify: Verify, code: str,
     head = "import matplotlib.pyplot as plt\nfrom matplotlib.axes import Axes\nax = Axes()\n"
     found = [each["name"].rpartition(".")[2] for each in verify(f"{head}{code}")["results"]]
     assert found == [name] * bool(name)
+
+
+@pytest.mark.parametrize(
+    ("code", "names"),
+    [
+        ("@ferry.option('-a', hidden=True, show=1)\ndef f(): ...", ["option(show=)"]),
+        ("@ferry.option('-a', hidden=True, shown=1)\ndef f(): ...", []),
+        ("@ferry.option('-a', cls=Own, group=1)\ndef f(): ...", []),
+        ("ferry.Client().post('/', buffered=True, params={})", ["post(params=)"]),
+        ("ferry.Client().post('/', buffered=True, json={})", []),
+        ("ferry.Store().index('a', unique=True, expire=3)", []),
+        ("barge.WideFrame().rename(columns={}).dissolve(by='a')", []),
+        ("barge.WideFrame().rename(columns={}).dissolves(by='a')", ["WideFrame.dissolves"]),
+        ("barge.WideFrame().rename(colums={})", ["rename(colums=)"]),
+        ("ferry.Frame().widen(by='a')\nferry.Frame().dissolve(by='a')", []),
+        ("ferry.Frame().widens(by='a')", ["Frame.widens"]),
+        ("barge.read('a')[['b']].rename(columns={})\nbarge.read('a')[1:].length()", []),
+        ("barge.WideFrame()[['b', 'c']].dissolve(by='a')", []),
+        ("ferry.Page().box.width\nferry.Page().box.height()", ["Row.height"]),
+        ("ferry.Maker('f')(1).diff(1)", []),
+        ("ferry.Ticket('f').width\nferry.Ticket('f').price()", ["Row.price"]),
+        ("ferry.Deck().high\nferry.Deck().low", ["Deck.low"]),
+        ("pontoon.plank()\npontoon.haul()", ["pontoon.haul"]),
+        (f"{LIVE}        self.a.count('b')\n        self.b.count('b')\n", []),
+    ],
+)
+def test_what_passes_through_other_functions_and_packages(
+    verify: Verify, code: str, names: list[str]
+) -> None:
+    answer = verify(f"import barge, ferry, pontoon\nfrom own import Own\n{code}")
+    found = [each["name"].removeprefix("pontoon.") for each in answer["results"]]
+    assert [each.rpartition(".")[2] for each in found] == [e.rpartition(".")[2] for e in names]
+    for each, name in zip(answer["results"], names, strict=True):
+        assert each["name"].endswith(name)
+
+
+def test_what_another_package_gives_is_there_where_the_code_imports_it(verify: Verify) -> None:
+    (found,) = verify("import ferry\nferry.Frame().widen(by='a')")["results"]
+    assert found["name"] == "ferry.Frame.widen"
+
+
+@pytest.mark.parametrize(
+    ("code", "names"),
+    [
+        ("a = np.ndarray()\n(a > 1).summ()", ["summ"]),
+        ("def f(a):\n    (a > 1).summ()", []),
+        ("import ferry\nr = None == ferry.Frame()\nr = ferry.Frame() != 1\nr.iat[0]", []),
+        ("import ferry\nnp.isnan(ferry.Frame()).rename(columns={})", []),
+    ],
+)
+def test_what_is_compared_or_computed_may_be_of_another_class(
+    verify: Verify, code: str, names: list[str]
+) -> None:
+    found = verify(f"import numpy as np\n{code}")["results"]
+    assert [each["name"].rpartition(".")[2] for each in found] == names
 
 
 def test_a_keyword_is_found_on_its_line_though_a_decorator_may_take_it(verify: Verify) -> None:

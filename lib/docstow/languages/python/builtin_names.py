@@ -133,6 +133,8 @@ UNTOLD: Mapping[str, str] = {
     "asyncpg.pool.Pool.acquire": "asyncpg.pool.PoolAcquireContext",
     "asyncpg.pool.PoolAcquireContext.__aenter__": "asyncpg.pool.PoolConnectionProxy",
     "celery.app.task.Task.request": "celery.app.task.Context",
+    "lxml.etree._Element.find": "lxml.etree._Element",
+    "lxml.etree._ElementTree.find": "lxml.etree._Element",
     "openpyxl.workbook.workbook.Workbook.active": "openpyxl.worksheet.worksheet.Worksheet",
     "openpyxl.workbook.workbook.Workbook.__getitem__": "openpyxl.worksheet.worksheet.Worksheet",
     "pandas.core.series.Series.dt": "pandas.core.indexes.accessors.CombinedDatetimelikeProperties",

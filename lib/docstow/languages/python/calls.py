@@ -16,7 +16,7 @@ from docstow.languages.python.names import (
     keeps_type,
     member_view,
 )
-from docstow.languages.python.source.facts import Decorator, Definition, Field
+from docstow.languages.python.source.facts import Decorator, Definition, Field, Forward
 from docstow.languages.shared.surface import Parameter
 
 #: Decorators that leave a call as it is written, and the modules that may have them.
@@ -124,6 +124,8 @@ def call_overloads(view: DefinitionView) -> tuple[tuple[Parameter, ...], ...]:
         return call_overloads(constructor) if constructor is not None else ()
     if is_dispatched(view):
         return _dispatched(view)
+    if view.definition.forward is not None and view.definition.forward.instead:
+        return _with_and_without(view, view.definition.forward)
     found = [_without_receiver(view, each) for each in view.definition.overloads]
     certain = tuple(each for each in found if each is not None)
     return certain if len(certain) == len(found) else ()
@@ -147,6 +149,23 @@ def _dispatched(view: DefinitionView) -> tuple[tuple[Parameter, ...], ...]:
     named = [each for each in plain if each.kind != "var_keyword"]
     backend = Parameter("backend", "keyword_only", required=True)
     return plain, (*named, backend, Parameter("options", "var_keyword", required=False))
+
+
+def varies(view: DefinitionView) -> bool:
+    """Return whether what a function takes depends on one of its arguments."""
+    forward = view.definition.forward
+    return is_dispatched(view) or (forward is not None and forward.instead != "")
+
+
+def _with_and_without(view: DefinitionView, forward: Forward) -> tuple[tuple[Parameter, ...], ...]:
+    """Return what a function takes without the argument that its keywords go to, and with it."""
+    usual = replace(view.definition, forward=replace(forward, instead=""), overloads=())
+    plain = call_parameters(replace(view, definition=usual))
+    written = _without_receiver(view, view.definition.parameters or ())
+    if plain is None or written is None:
+        return ()
+    is_given = [replace(e, required=e.required or e.name == forward.instead) for e in written]
+    return tuple(each for each in plain if each.name != forward.instead), tuple(is_given)
 
 
 def _without_receiver(
@@ -212,17 +231,38 @@ def _forwarded_keywords(
     view: DefinitionView, within: DefinitionView | None, depth: int
 ) -> list[Parameter] | None:
     """Return the keywords of the calls that receive all further ones; None where unclear."""
-    forward = view.definition.forward
-    if forward is None or depth > _MOST_FORWARDS:
+    return _keywords_of(view, view.definition.forward, within, depth)
+
+
+def _keywords_of(
+    view: DefinitionView, forward: Forward | None, within: DefinitionView | None, depth: int
+) -> list[Parameter] | None:
+    if forward is None or forward.instead or depth > _MOST_FORWARDS:
         return None
     names: dict[str, None] = {}
-    for target, maker in forward.targets:
+    for target, maker, given in forward.targets:
         found = _forward_target(view, target, maker, within)
-        parameters = call_parameters(*found, depth + 1) if found is not None else None
-        if parameters is None or any(each.kind == "var_keyword" for each in parameters):
+        if found is None:
             return None
-        names |= dict.fromkeys(_named(parameters))
+        taken = (
+            _keys_of(*found, int(given), depth + 1) if given else call_parameters(*found, depth + 1)
+        )
+        if taken is None or any(each.kind == "var_keyword" for each in taken):
+            return None
+        names |= dict.fromkeys(_named(taken))
     return _optional([*names, *sorted(forward.taken.difference(names))])
+
+
+def _keys_of(
+    view: DefinitionView, within: DefinitionView | None, number: int, depth: int
+) -> list[Parameter] | None:
+    """Return the keywords that a function makes of a parameter, which is a dictionary of them."""
+    given = _without_receiver(view, view.definition.parameters or ())
+    if view.is_ambiguous or view.definition.conditional or not given or number >= len(given):
+        return None
+    forward = dict(view.definition.unpacked).get(given[number].name)
+    is_plain = all(each.kind in {"positional", "positional_only"} for each in given[: number + 1])
+    return _keywords_of(view, forward, within, depth) if is_plain else None
 
 
 def _unpacked_keywords(view: DefinitionView) -> tuple[Parameter, ...] | None:

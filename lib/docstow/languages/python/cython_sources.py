@@ -11,23 +11,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 
+from docstow.languages.python.cython_results import Results
+from docstow.languages.python.cython_statements import (
+    Statement,
+    bodies,
+    bracketed,
+    logical_lines,
+    split,
+)
 from docstow.text.python_ast import try_parse_expression, try_parse_module
 
 #: How files end that Cython compiles.
 CYTHON_SOURCE = ".pyx"
 #: The same with files that they include, and with declarations.
 CYTHON_FILES = (CYTHON_SOURCE, ".pxi", ".pxd")
-#: Strings, comments, brackets and line breaks: what decides where a statement ends.
-_MARK = re.compile(
-    r'"""(?:\\.|[^\\])*?"""|'
-    r"'''(?:\\.|[^\\])*?'''|"
-    r'"(?:\\.|[^"\\\n])*"|'
-    r"'(?:\\.|[^'\\\n])*'|"
-    r"#[^\n]*|\\\n|[(\[{]|[)\]}]|\n",
-    re.DOTALL,
-)
 _DOCSTRING = re.compile(r"[rRuUbB]{0,2}(?:\"|')")
 _CLASS = re.compile(
     r"(?:(?:cdef|cpdef)\s+(?:(?:public|api|packed)\s+)*)?class\s+([\w.]+)\s*"
@@ -67,12 +65,6 @@ _DEEPEST = 8
 _ABSENT = "cython_include_that_is_not_there"
 
 
-@dataclass(frozen=True, slots=True)
-class _Statement:
-    indent: int
-    text: str
-
-
 def python_of(
     text: str,
     included: Callable[[str], str],
@@ -90,9 +82,11 @@ def python_of(
         declarations: returns the text of the ``.pxd`` of another module by its dotted name; empty
             where it has none.
     """
+    declaring = [*_with_included(logical_lines(declared), included)]
+    written = [*_with_included(logical_lines(text), included)]
     writer = _Writer(module, declarations)
-    writer.declare([*_with_included(_statements(declared), included)])
-    writer.write([*_with_included(_statements(text), included)])
+    writer.declare(declaring)
+    writer.write(written, declaring)
     return writer.text()
 
 
@@ -102,8 +96,8 @@ def included_files(text: bytes) -> list[str]:
 
 
 def _with_included(
-    statements: Iterable[_Statement], included: Callable[[str], str], depth: int = 0
-) -> Iterator[_Statement]:
+    statements: Iterable[Statement], included: Callable[[str], str], depth: int = 0
+) -> Iterator[Statement]:
     """Yield statements, in place of ``include`` those of the file; no deeper than some levels."""
     for each in statements:
         match = _INCLUDE.match(each.text)
@@ -112,49 +106,15 @@ def _with_included(
             yield each
         elif not inner:
             # What a file that is not there binds is not known.
-            yield _Statement(each.indent, f"from {_ABSENT} import *")
+            yield Statement(each.indent, f"from {_ABSENT} import *")
         else:
-            for one in _with_included(_statements(inner), included, depth + 1):
-                yield _Statement(each.indent + one.indent, one.text)
+            for one in _with_included(logical_lines(inner), included, depth + 1):
+                yield Statement(each.indent + one.indent, one.text)
 
 
-def _statements(text: str) -> Iterator[_Statement]:
-    """Yield logical lines, without comments."""
-    text = text.replace("\r\n", "\n").replace("\r", "\n").expandtabs()
-    begin = opened = 0
-    parts: list[str] = []
-    for found in _MARK.finditer(f"{text}\n"):
-        mark = found[0]
-        if mark[0] == "#":
-            parts.append(text[begin : found.start()])
-            begin = found.end()
-        elif mark[0] == "\\":
-            parts.append(f"{text[begin : found.start()]} ")
-            begin = found.end()
-        elif mark in "([{":
-            opened += 1
-        elif mark in ")]}":
-            opened = max(0, opened - 1)
-        elif mark == "\n" and not opened:
-            parts.append(text[begin : found.start()])
-            line = "".join(parts)
-            if plain := line.strip():
-                yield _Statement(len(line) - len(line.lstrip()), plain)
-            parts, begin = [], found.end()
-
-
-def _bodies(statements: Sequence[_Statement]) -> Iterator[tuple[_Statement, list[_Statement]]]:
-    """Yield each statement with what is inside it."""
-    for at, each in enumerate(statements):
-        end = at + 1
-        while end < len(statements) and statements[end].indent > each.indent:
-            end += 1
-        yield each, [*statements[at + 1 : end]]
-
-
-def _seen(statements: Sequence[_Statement]) -> Iterator[str]:
+def _seen(statements: Sequence[Statement]) -> Iterator[str]:
     """Yield the attributes that Python sees, which declarations of C tell."""
-    for each, body in _bodies(statements):
+    for each, body in bodies(statements):
         if _ALL_SEEN.match(each.text):
             for one in body:
                 yield from _declared_names(one.text)
@@ -164,7 +124,7 @@ def _seen(statements: Sequence[_Statement]) -> Iterator[str]:
 
 def _declared_names(text: str) -> list[str]:
     """Return the names of a declaration of C: ``int64_t first, last``."""
-    declared = (each.partition("=")[0][-_LONGEST_DECLARATION:] for each in _split(text))
+    declared = (each.partition("=")[0][-_LONGEST_DECLARATION:] for each in split(text))
     names = (_NAME.search(each.strip()) for each in declared)
     return [each[1] for each in names if each is not None]
 
@@ -181,8 +141,12 @@ class _Writer:
         self._cimported: dict[str, str] = {}
         self._all_cimported: set[str] = set()
         self._lines: list[str] = []
-        #: The indents of the classes around what is written.
+        #: The indents of the classes around what is written, and their names.
         self._classes: list[int] = []
+        self._owners: list[str] = []
+        self._results = Results([], [])
+        #: Classes of other modules that functions return.
+        self._returned: set[str] = set()
         self._decorators: list[str] = []
         #: Whether the last class has a constructor of Python's besides that of Cython.
         self._has_init = False
@@ -196,13 +160,15 @@ class _Writer:
         for match, _ in [v for k, v in self._declared.items() if k not in self._written]:
             self._class(0, match, ())
             self._classes.pop()
+            self._owners.pop()
+        self._put(*(self._cimported[each] for each in sorted(self._returned - self._written)))
         for each in sorted(self._set_by_name & self._written):
             self._put(f"setattr({each}, name, value)")
         return "\n".join(self._lines) + "\n"
 
-    def declare(self, statements: Sequence[_Statement]) -> None:
+    def declare(self, statements: Sequence[Statement]) -> None:
         """Note the classes that a ``.pxd`` declares, and write the enumerations."""
-        for each, body in _bodies(statements):
+        for each, body in bodies(statements):
             if match := _CLASS.match(each.text):
                 self._declared[match[1]] = (match, [*_seen(body)])
             elif _ENUMERATION.match(each.text):
@@ -210,17 +176,21 @@ class _Writer:
             else:
                 self._note_cimport(each.text)
 
-    def write(self, statements: Sequence[_Statement]) -> None:
-        """Write statements."""
+    def write(self, statements: Sequence[Statement], declaring: Sequence[Statement]) -> None:
+        """Write statements, which others declare."""
+        for each in statements:
+            self._note_cimport(each.text)
+        self._results = Results([*declaring, *statements], self._cimported)
         done = 0
-        for at, (each, body) in enumerate(_bodies(statements)):
+        for at, (each, body) in enumerate(bodies(statements)):
             if at < done:
                 continue
             while self._classes and each.indent <= self._classes[-1]:
                 self._classes.pop()
+                self._owners.pop()
             done = at + 1 + len(body) if self._write(each, body) else at + 1
 
-    def _write(self, each: _Statement, body: Sequence[_Statement]) -> bool:
+    def _write(self, each: Statement, body: Sequence[Statement]) -> bool:
         """Write a statement; return whether what is inside it is dealt with."""
         text = each.text
         if match := _CLASS.match(text):
@@ -231,7 +201,7 @@ class _Writer:
             return True
         if match := _PROPERTY.match(text):
             self._put("@property")
-            self._define(match[1], "self", "", body)
+            self._define(match[1], "self", self._result(match[1]), body)
             return True
         if text[0] == "@":
             # What Cython itself is told changes nothing that Python sees.
@@ -239,7 +209,7 @@ class _Writer:
             return True
         return self._write_plain(text, body)
 
-    def _write_plain(self, text: str, body: Sequence[_Statement]) -> bool:
+    def _write_plain(self, text: str, body: Sequence[Statement]) -> bool:
         self._decorators = []  # They are of a function that C alone sees.
         if self._note_cimport(text):
             return True
@@ -257,18 +227,19 @@ class _Writer:
         if not _OF_C.match(text):
             self._plain(text)
         elif self._classes:
-            self._assign(_seen([_Statement(0, text), *body]))
+            self._assign(_seen([Statement(0, text), *body]))
         elif any(_SET_ON_OTHERS.search(one.text) for one in body):
             self._set_by_name.update(word for e in body for word in re.findall(r"\w+", e.text))
         return True
 
-    def _class(self, indent: int, match: re.Match[str], body: Sequence[_Statement]) -> None:
+    def _class(self, indent: int, match: re.Match[str], body: Sequence[Statement]) -> None:
         bases, name = match[2] or "", match[1].rpartition(".")[2]
         if try_parse_module(f"class {name}{bases}: ...") is None:
             bases = "(object)"
         self._put(*self._imported_bases(bases))
         self._put(*self._taken_decorators(), f"class {name}{bases}:")
         self._classes.append(indent)
+        self._owners.append(name)
         self._has_init = any(_INIT.match(each.text) for each in body)
         first = body[0].text if body else ""
         self._put(first if _DOCSTRING.match(first) else "...")
@@ -283,7 +254,7 @@ class _Writer:
         if (match := _CIMPORT.match(text)) is None:
             return False
         module = match[1]
-        for each in _split(match[2].strip("() \n")):
+        for each in split(match[2].strip("() \n")):
             if each != "*":
                 self._cimported[each.split()[-1]] = f"from {module} import {each}"
             elif module not in self._all_cimported:
@@ -294,26 +265,35 @@ class _Writer:
 
     def _imported_bases(self, bases: str) -> Iterator[str]:
         """Yield imports of base classes that only C imports: they are bases for Python, too."""
-        for each in _split(bases.strip("() \n")):
+        for each in split(bases.strip("() \n")):
             if each in self._cimported and not (each in self._written or each in self._declared):
                 yield self._cimported[each]
 
-    def _function(self, match: re.Match[str], text: str, body: Sequence[_Statement]) -> None:
+    def _function(self, match: re.Match[str], text: str, body: Sequence[Statement]) -> None:
         is_hidden = match[1] == "__dealloc__"
         if is_hidden or (match[1] == "__cinit__" and self._has_init):
             self._decorators = []
             return
-        inner, end = _bracketed(text, match.end() - 1)
+        inner, end = bracketed(text, match.end() - 1)
         returned = re.match(r"\s*->\s*(.+?)\s*:", text[end:], re.DOTALL)
         result = returned[1] if returned and try_parse_expression(returned[1]) else ""
+        result = result or self._result(match[1])
         self._put(*self._taken_decorators())
-        name, given = match[1], [*map(_parameter, _split(inner))]
+        name, given = match[1], [*map(_parameter, split(inner))]
         if name == "__cinit__":
             # One that takes nothing leaves what is given to other constructors.
             name, given = "__init__", given if len(given) > 1 else ["self", "*args", "**kwargs"]
         self._define(name, ", ".join(given), result, body)
 
-    def _define(self, name: str, given: str, result: str, body: Sequence[_Statement]) -> None:
+    def _result(self, function: str) -> str:
+        """Return what a function of what is written now returns; empty where that is not known."""
+        found = self._results.of(self._owners[-1] if self._owners else "", function)
+        name = found.partition(" ")[0]
+        if name in self._cimported and name not in self._written and name not in self._declared:
+            self._returned.add(name)
+        return found
+
+    def _define(self, name: str, given: str, result: str, body: Sequence[Statement]) -> None:
         header = f"def {name}({given})"
         if try_parse_module(f"{header}: ...") is None:
             header = f"def {name}(*args, **kwargs)"
@@ -343,27 +323,6 @@ class _Writer:
 
     def _put(self, *lines: str) -> None:
         self._lines += [f"{'    ' * len(self._classes)}{each}" for each in lines]
-
-
-def _bracketed(text: str, at: int) -> tuple[str, int]:
-    """Return what is in the brackets that open at a place, and where they have closed."""
-    opened = 0
-    for found in _MARK.finditer(text, at):
-        opened += (found[0] in "([{") - (found[0] in ")]}")
-        if not opened:
-            return text[at + 1 : found.start()], found.end()
-    return text[at + 1 :], len(text)
-
-
-def _split(text: str) -> list[str]:
-    """Return what commas separate that are in no brackets and no strings."""
-    parts, begin, opened = [], 0, 0
-    for found in re.finditer(rf"{_MARK.pattern}|,", text, re.DOTALL):
-        opened += (found[0] in "([{") - (found[0] in ")]}")
-        if found[0] == "," and not opened:
-            parts.append(text[begin : found.start()])
-            begin = found.end()
-    return [each for each in map(str.strip, [*parts, text[begin:]]) if each]
 
 
 def _parameter(text: str) -> str:

@@ -29,7 +29,7 @@ from docstow.languages.python.builtin_names import (
     standard_class,
 )
 from docstow.languages.python.files import Layer, ModuleFiles, PythonFiles
-from docstow.languages.python.source.dynamic import FILLED, SET_ON_SELF
+from docstow.languages.python.source.dynamic import FILLED, SET_ON_SELF, TESTED
 from docstow.languages.python.source.facts import ClassBody, Decorator, Definition, ModuleFacts
 from docstow.languages.python.source.functions import kept_type
 from docstow.languages.python.source.syntax import annotation_and_value, dotted
@@ -38,6 +38,8 @@ from docstow.languages.shared.surface import Openness
 #: Imports and aliases that are followed one from another.
 _DEEPEST = 40
 _IS_OWN_BASE = "it inherits from itself"
+#: What methods call themselves and their bases by.
+_RECEIVERS = frozenset({"self", "cls", "super()"})
 #: Methods of a metaclass that make a class.
 _MAKING = frozenset({"__new__", "__init__", "__prepare__", "__call__"})
 _EXTRA = "its configuration allows further data"
@@ -154,12 +156,14 @@ class Doubt:
             a type checker knows what they give.
         by_words: whether code of packages that are read gives it whatever else it has, by a name
             that is a word there; nothing answers for names by itself.
+        is_written: whether all names that it has else are written in code, and none is data.
     """
 
     reason: str = ""
     openness: Openness = Openness.CLOSED
     by_calls: bool = True
     by_words: bool = True
+    is_written: bool = True
 
     def and_also(self, other: Doubt) -> Doubt:
         """Return the doubt with another one."""
@@ -169,6 +173,7 @@ class Doubt:
             max(self.openness, other.openness),
             self.by_calls and (other.by_calls or is_none),
             self.by_words and (other.by_words or is_none),
+            self.is_written and (other.is_written or is_none),
         )
 
 
@@ -232,7 +237,14 @@ class Lineage:
         found = self.seen if self.has_slots else self.seen.and_also(self.on_instances)
         for each in self.compiled:
             if each.may_give(name):
-                found = found.and_also(Doubt(each.reason, each.openness, by_calls=False))
+                doubt = Doubt(each.reason, each.openness, by_calls=False, is_written=False)
+                found = found.and_also(doubt)
+        bodies = (each.definition.body for each in self.classes)
+        parts = (each for body in bodies if body is not None for each in body.composed)
+        if any(not name or (name.startswith(a) and name.endswith(z)) for a, z in parts):
+            found = found.and_also(
+                Doubt("attributes are set by name", Openness.FEW, by_calls=False, is_written=False)
+            )
         return found
 
 
@@ -433,7 +445,7 @@ class Names:
         made = holder.names.in_scope(holder, holder.definition.maker, trail)
         for method in _members(made, [name], trail):
             if isinstance(method, DefinitionView) and method.definition.kind == "function":
-                return [replace(view, definition=_as_function(view.definition, method))]
+                return [replace(view, definition=_as_function(view, method))]
         return []
 
     def _imported(self, way: Definition, trail: _Trail | None) -> list[NameView]:
@@ -585,6 +597,8 @@ class Names:
         for star in self.stars(module):
             if not isinstance(star, ModuleView):
                 return f"it imports all names of {star.path}"
+            if star.names.exports(star.module) is not None:
+                continue  # It brings what is listed there.
             inner = star.names.why_uncertain(star.module, name, trail | {module.name})
             if inner:
                 return f"it imports all names of {star.path}: {inner}"
@@ -675,8 +689,12 @@ def member(view: NameView, name: str, trail: _Trail | None = None) -> list[NameV
     return view.names.in_class(view, name, trail) if view.definition.kind == "class" else []
 
 
-def _as_function(alias: Definition, method: DefinitionView) -> Definition:
+def _as_function(view: DefinitionView, method: DefinitionView) -> Definition:
     """Return the function that a method is for one object, bound to another name."""
+    alias, forward = view.definition, method.definition.forward
+    targets = [each.partition(".")[0] for each, *_ in forward.targets] if forward else []
+    # What is called must mean the same where the other name is bound.
+    is_same = not targets or (method.module == view.module and not _RECEIVERS & set(targets))
     given, (first, *rest) = method.definition, method.definition.parameters or (None,)
     taken = None if first is None or first.kind.startswith("var_") else tuple(rest)
     receiver = first.name if first is not None and taken is not None else ""
@@ -691,7 +709,7 @@ def _as_function(alias: Definition, method: DefinitionView) -> Definition:
         copies="" if given.docstring else method.path,
         value="",
         parameters=taken,
-        forward=given.forward if given.forward and not given.forward.targets else None,
+        forward=forward if is_same else None,
     )
 
 
@@ -833,7 +851,7 @@ def _trace(view: DefinitionView) -> Lineage:
         doubts.compiled |= dict.fromkeys(proxied.compiled)
     classes = (view, *_merged([*orders, [each[0] for each in orders if each]]))
     if any(each.path in MODELS for each in classes) and any(map(_allows_extra, classes)):
-        doubts.add(Doubt(_EXTRA, Openness.ITEMS, by_calls=False, by_words=False))
+        doubts.add(Doubt(_EXTRA, Openness.ITEMS, by_calls=False, by_words=False, is_written=False))
     bases = tuple(dict.fromkeys([*standard, object]))
     return Lineage(
         classes,
@@ -884,7 +902,7 @@ def _unknown_lineage(reason: str, *classes: DefinitionView) -> Lineage:
 
 def _anything(reason: str) -> Doubt:
     """Return the doubt of a class that may have any name, from anywhere."""
-    return Doubt(reason, Openness.ANY, by_calls=False, by_words=False)
+    return Doubt(reason, Openness.ANY, by_calls=False, by_words=False, is_written=False)
 
 
 def _trace_metaclass(
@@ -903,7 +921,9 @@ def _trace_metaclass(
         doubts.add(Doubt(), reason)
         return list(lineage.classes)
     openness = max(Openness.DATA, lineage.doubt().openness)
-    doubts.add(Doubt(reason, openness, by_calls=False, by_words=lineage.doubt().by_words), reason)
+    by_words = lineage.doubt().by_words
+    doubt = Doubt(reason, openness, by_calls=False, by_words=by_words, is_written=False)
+    doubts.add(doubt, reason)
     return list(lineage.classes)
 
 
@@ -934,7 +954,13 @@ class _Doubts:
             holds_data = view.path in DATA_HOLDERS
             openness = Openness.DATA if holds_data else Openness.FEW
             is_made_up = body.open_reason == FILLED
-            doubt = Doubt(body.open_reason, openness, by_calls=False, by_words=not is_made_up)
+            doubt = Doubt(
+                body.open_reason,
+                openness,
+                by_calls=False,
+                by_words=not is_made_up,
+                is_written=body.open_reason == TESTED,
+            )
             if body.open_reason == SET_ON_SELF:
                 self.on_instances = self.on_instances.and_also(doubt)
             else:
@@ -961,7 +987,11 @@ class _Doubts:
         has_items = result == "hidden" or (result == "items" and not is_mapping)
         has_items = has_items or view.path in DATA_ANSWERS
         openness = Openness.ITEMS if has_items else Openness.ANY
-        self.add(Doubt("it defines __getattr__", openness, by_calls=False, by_words=False))
+        self.add(
+            Doubt(
+                "it defines __getattr__", openness, by_calls=False, by_words=False, is_written=False
+            )
+        )
 
 
 def _merged(orders: list[list[DefinitionView]]) -> Iterator[DefinitionView]:

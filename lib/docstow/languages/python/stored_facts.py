@@ -12,18 +12,18 @@ import io
 import pickle
 import sqlite3
 import sys
-from collections.abc import Callable
-from contextlib import closing, suppress
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
-from typing import TypeVar
 
 import zstandard
 
 from docstow.languages.python import source
+from docstow.languages.python.cache_file import CacheFile, stored_bytes
 from docstow.languages.python.source import facts as classes
 from docstow.languages.python.source import read_module
 from docstow.languages.python.source.facts import ModuleFacts
+from docstow.languages.python.stored_words import StoredWords
 from docstow.languages.shared import surface
 from docstow.text import python_ast
 
@@ -36,25 +36,18 @@ _BROKEN = (
 )
 #: Bytes of the facts of one module.
 _LARGEST = 64 * 1024 * 1024
-#: While another process writes, a module is read anew after so many seconds.
-_WAIT_S = 0.2
-_CREATE = """
+_SCHEMA = """
     CREATE TABLE IF NOT EXISTS facts (
         number INTEGER PRIMARY KEY, digest BLOB UNIQUE NOT NULL, facts BLOB NOT NULL
     )
 """
 _SELECT = "SELECT facts FROM facts WHERE digest = ?"
 _INSERT = "INSERT OR REPLACE INTO facts (digest, facts) VALUES (?, ?)"
-_SIZE = """
-    SELECT (page_count - freelist_count) * page_size
-    FROM pragma_page_count, pragma_freelist_count, pragma_page_size
-"""
 _DROP_HALF = """
     DELETE FROM facts WHERE number IN (
         SELECT number FROM facts ORDER BY number LIMIT (SELECT count(*) / 2 FROM facts)
     )
 """
-T = TypeVar("T")
 
 
 class StoredFacts:
@@ -62,12 +55,16 @@ class StoredFacts:
 
     It never fails: what cannot be stored or loaded is read anew.
 
+    Attributes:
+        words: of the files, stored beside them.
+
     Args:
         folder: made when missing.
     """
 
     def __init__(self, folder: Path) -> None:
-        self._path = folder / "python-facts.sqlite"
+        self._file = CacheFile(folder / "python-facts.sqlite", _SCHEMA)
+        self.words = StoredWords(folder)
 
     def read(
         self, body: bytes, name: str, *, package: bool, version: tuple[int, int] | None = None
@@ -86,7 +83,7 @@ class StoredFacts:
         return facts
 
     def _load(self, digest: bytes) -> ModuleFacts | None:
-        row = self._run(lambda stored: stored.execute(_SELECT, [digest]).fetchone())
+        row = self._file.run(lambda stored: stored.execute(_SELECT, [digest]).fetchone())
         with suppress(*_BROKEN):
             if row is not None:
                 body = zstandard.ZstdDecompressor().decompress(row[0], max_output_size=_LARGEST)
@@ -101,27 +98,10 @@ class StoredFacts:
         def insert(stored: sqlite3.Connection) -> None:
             with stored:
                 stored.execute(_INSERT, [digest, body])
-                if stored.execute(_SIZE).fetchone()[0] > _MOST_STORED:
+                if stored_bytes(stored) > _MOST_STORED:
                     stored.execute(_DROP_HALF)
 
-        self._run(insert)
-
-    def _run(self, work: Callable[[sqlite3.Connection], T]) -> T | None:
-        """Do something with the file; return None where it cannot be used."""
-        try:
-            self._path.parent.mkdir(parents=True, exist_ok=True)
-            self._path.touch(mode=0o600)
-            with closing(sqlite3.connect(self._path, timeout=_WAIT_S)) as stored:
-                # What is lost with the power is read anew.
-                stored.execute("PRAGMA synchronous = OFF")
-                stored.execute(_CREATE)
-                return work(stored)
-        except sqlite3.OperationalError:
-            return None  # it is in use for too long, or the folder cannot be written to
-        except (sqlite3.DatabaseError, OSError):
-            with suppress(OSError):
-                self._path.unlink()
-            return None
+        self._file.run(insert)
 
 
 class _Unpickler(pickle.Unpickler):

@@ -20,8 +20,8 @@ from docstow.languages.python.builtin_names import CLASS_NAMES, ENUM_NAMES
 from docstow.languages.python.calls import (
     call_overloads,
     call_parameters,
-    is_dispatched,
     undecorated_parameters,
+    varies,
     written_parameters,
 )
 from docstow.languages.python.docstrings import Docstrings
@@ -29,7 +29,12 @@ from docstow.languages.python.files import Layer, ModuleFiles, PythonFiles
 from docstow.languages.python.names import DefinitionView, External, ModuleView, Names, NameView
 from docstow.languages.python.source.dynamic import FILLED
 from docstow.languages.python.source.facts import Definition, ModuleFacts
-from docstow.languages.python.source.functions import hands_keywords_on, parameters
+from docstow.languages.python.source.functions import (
+    hands_keywords_on,
+    keeps_keywords,
+    keyword_targets,
+    parameters,
+)
 from docstow.languages.python.source.syntax import Function, string_value
 from docstow.languages.python.stored_facts import StoredFacts
 from docstow.languages.python.words import Words
@@ -46,9 +51,10 @@ from docstow.languages.shared.surface import (
 from docstow.text.python_ast import try_parse_module
 
 _MOST_MODULES = 20_000
-_MOST_SEARCHED_MODULES = 4000
 #: Modules that are searched for one name.
 _MOST_HOMES = 60
+#: Functions that hand keywords on, one to the other.
+_MOST_FOLLOWED = 4
 #: Texts that decorators are given, from which on they are whole names and not parts of them.
 _ACCESSORS = ("get_", "set_")
 _WHOLE_NAMES = 5
@@ -101,7 +107,9 @@ class PythonSurface:
         self._symbols: dict[str, Symbol | None] = {}
         self._nodes: dict[str, Function | ast.ClassDef | None] = {}
         self._classes: dict[str, list[str]] = {}
-        self.words = Words(self.files, self.modules, boundary)
+        self.words = Words(
+            self.files, self.modules, boundary, stored.words if stored is not None else None
+        )
         self._subclasses = _Subclasses(self, self.words)
 
     def _other(self, name: str) -> Names | None:
@@ -272,7 +280,7 @@ class PythonSurface:
             elif isinstance(view, DefinitionView) and not view.is_ambiguous:
                 lineage = view.names.lineage(view)
                 doubt = lineage.doubt(name)
-                if not (doubt.by_words if called else doubt.by_calls):
+                if not (doubt.by_words if called else doubt.is_written):
                     return True
                 homes = (self._siblings(_root(each.path)) for each in lineage.classes)
                 surfaces |= {id(each): each for each in homes if each is not None}
@@ -453,16 +461,31 @@ class PythonSurface:
             self._classes[module] = [each.signature for each in members if each.kind == "class"]
         return [signature for signature in self._classes[module] if subclass.match(signature)]
 
-    def subclass_may_have(self, path: str, name: str) -> bool:
-        """Return whether a subclass in the package may have a name that a class lacks.
+    def subclass_may_have(self, path: str, name: str, *, is_open: bool = True) -> bool:
+        """Return whether a subclass in the package has a name that a class lacks.
 
         A module that gives the name to the class itself counts, too.
+
+        Args:
+            path: of the class.
+            name: which it lacks.
+            is_open: those count that may have the name.
         """
         symbol = self.symbol(path)
         home = (symbol.target if symbol is not None else "") or path
-        return self._subclasses.may_have(home, name) or self._subclasses.is_given(
+        return self._subclasses.may_have(home, name, is_open=is_open) or self._subclasses.is_given(
             home.rpartition(".")[2], name
         )
+
+    def extends_with(self, base: str, name: str) -> bool:
+        """Return whether the package gives a name to another's class, or to a subclass of it.
+
+        Args:
+            base: the path where the class is defined.
+            name: which the class itself lacks.
+        """
+        given = self._subclasses.is_given(base.rpartition(".")[2], name)
+        return given or self._subclasses.may_have(base, name, mentions=False)
 
     def is_filled(self, path: str, name: str) -> bool:
         """Return whether a function makes names up for a module or class."""
@@ -494,8 +517,9 @@ class PythonSurface:
 
     def stands_for_others(self, path: str) -> bool:
         """Return whether values of other classes may be taken for instances of a class."""
-        found = _definitions(self._views(path))
-        return any(each.names.lineage(each).stands_for_others for each in found)
+        lineages = [each.names.lineage(each) for each in _definitions(self._views(path))]
+        # What a metaclass makes are classes, and what these make are no instances of it.
+        return any(each.stands_for_others or type in each.standard for each in lineages)
 
     def may_derive(self, path: str, base: str) -> bool:
         """Return whether a class has a base, or one that is not known."""
@@ -528,9 +552,32 @@ class PythonSurface:
         """
         if isinstance(self._node(path), ast.ClassDef):
             path = f"{path}.__init__"
-        node, views = self._node(path), _definitions(self._views(path))
+        views = _definitions(self._views(path))
+        node = self._node(path)
         is_option = isinstance(node, Function) and hands_keywords_on(node)
-        return written_parameters(views[0]) if is_option and len(views) == 1 else None
+        if not is_option or len(views) != 1 or self._are_kept(path, 0):
+            return None
+        return written_parameters(views[0])
+
+    def _are_kept(self, path: str, depth: int) -> bool:
+        """Return whether further keywords of a function are kept as data by what it hands them to.
+
+        That is in the same module, or imported there; what is not found keeps nothing.
+        """
+        node, views = self._node(path), _definitions(self._views(path))
+        if not isinstance(node, Function) or not views or depth > _MOST_FOLLOWED:
+            return False
+        if depth and node.args.kwarg is not None and keeps_keywords(node):
+            return True
+        around = {"self": path.rpartition(".")[0], "cls": path.rpartition(".")[0]}
+        for each in keyword_targets(node):
+            first, _, last = each.partition(".")
+            target = f"{around[first]}.{last}" if first in around else f"{views[0].module}.{each}"
+            if isinstance(self._node(target), ast.ClassDef):
+                target = f"{target}.__init__"
+            if self._are_kept(target, depth + 1):
+                return True
+        return False
 
     def embedded(self, path: str) -> dict[str, tuple[Parameter, ...]]:
         """Return the signatures that a compiled module without stubs has in its texts.
@@ -722,7 +769,7 @@ def _overloads(
     They are those in a stub of the package's own, or beside a function that takes any keyword.
     """
     is_open = taken is not None and any(each.kind == "var_keyword" for each in taken)
-    may_vary = source.layer.role == "stub" or is_dispatched(source)
+    may_vary = source.layer.role == "stub" or varies(source)
     if not is_open and (taken is not None or not may_vary):
         return ()
     found = call_overloads(source)
@@ -769,25 +816,30 @@ class _Subclasses:
     def __init__(self, surface: PythonSurface, words: Words) -> None:
         self._surface = surface
         self.words = words
+        self._headers: dict[Path, list[tuple[str, frozenset[str]]]] = {}
 
-    def may_have(self, owner: str, name: str) -> bool:
+    def may_have(
+        self, owner: str, name: str, *, mentions: bool = True, is_open: bool = True
+    ) -> bool:
         """Return whether a subclass of a class has a name, or may have it.
 
         Args:
             owner: the path where the class is defined.
             name: which the class itself lacks.
+            mentions: only subclasses count whose files have the word.
+            is_open: those count that may have the name, without being seen to have it.
         """
         mention = re.compile(rb"\b%s\b" % re.escape(name.encode()))
         for module, subclass, file in self._subclasses_of(owner.rpartition(".")[2]):
-            if mention.search(self.words.read(file)) is None:
+            if mentions and mention.search(self.words.read(file)) is None:
                 continue
             path = f"{module}.{subclass}"
             if not self._surface.may_derive(path, owner):
                 continue
-            is_open = self._surface.openness(path) >= Openness.FEW and (
+            may_be = self._surface.openness(path) >= Openness.FEW and (
                 self._surface.is_told(path, name) or not self._surface.is_open_by_calls(path, name)
             )
-            if is_open or self._surface.symbol(f"{path}.{name}") is not None:
+            if (is_open and may_be) or self._surface.symbol(f"{path}.{name}") is not None:
                 return True
         return False
 
@@ -814,7 +866,8 @@ class _Subclasses:
             % (kind, member, kind, member),
             re.MULTILINE,
         )
-        return any(name.encode() in text and given.search(text) for text in self.words.texts())
+        texts = (self.words.read(each) for _, each in self.words.files_with(name))
+        return any(name.encode() in text and given.search(text) for text in texts)
 
     def is_in(self, module: str, name: str) -> bool:
         """Return whether the file of a module has a word."""
@@ -828,26 +881,32 @@ class _Subclasses:
         found: dict[tuple[str, str, Path], None] = {}
         waiting, seen = [owner], {owner}
         while waiting:
-            for each in self._by_base.get(waiting.pop(), ()):
+            for each in self._directly_below(waiting.pop()):
                 found[each] = None
                 if each[1] not in seen:
                     seen.add(each[1])
                     waiting.append(each[1])
         return list(found)
 
-    @cached_property
-    def _by_base(self) -> dict[str, list[tuple[str, str, Path]]]:
-        """Module, name and file of the classes with a base of a name."""
-        found: dict[str, list[tuple[str, str, Path]]] = {}
-        for name in self._surface.modules()[:_MOST_SEARCHED_MODULES]:
-            module = None if _TESTS & set(name.split(".")) else self._surface.files.module(name)
-            for layer in module.layers if module is not None else ():
-                for header in _CLASS_HEADER.finditer(self.words.read(layer.path)):
-                    subclass = header[1].decode("utf-8", "replace")
-                    for base in _BASE_NAME.findall(header[2]):
-                        last = base.decode("utf-8", "replace")
-                        found.setdefault(last, []).append((name, subclass, layer.path))
-        return found
+    def _directly_below(self, owner: str) -> Iterator[tuple[str, str, Path]]:
+        """Yield module, name and file of the classes with a base of a name."""
+        for module, file in self.words.files_with(owner):
+            if not _TESTS & set(module.split(".")):
+                for subclass, bases in self._classes_in(file):
+                    if owner in bases:
+                        yield module, subclass, file
+
+    def _classes_in(self, file: Path) -> list[tuple[str, frozenset[str]]]:
+        """Return the classes in a file, each with the last names of its bases."""
+        if file not in self._headers:
+            self._headers[file] = [
+                (
+                    header[1].decode("utf-8", "replace"),
+                    frozenset(e.decode("utf-8", "replace") for e in _BASE_NAME.findall(header[2])),
+                )
+                for header in _CLASS_HEADER.finditer(self.words.read(file))
+            ]
+        return self._headers[file]
 
 
 @dataclass(frozen=True, slots=True)

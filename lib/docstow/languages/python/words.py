@@ -7,16 +7,23 @@ is a word in some file of the package, or of a package that it imports.
 from __future__ import annotations
 
 import ast
+import hashlib
+import json
 import re
+from bisect import bisect_left
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from functools import cached_property, partial
+from dataclasses import asdict, dataclass
+from functools import cache, cached_property, partial
 from pathlib import Path
 from types import UnionType
 
 from docstow.core.errors import DocstowError
+from docstow.languages.python import stored_words
 from docstow.languages.python.cython_sources import CYTHON_SOURCE, included_files
 from docstow.languages.python.files import ModuleFiles, PythonFiles
 from docstow.languages.python.source.syntax import Function, dotted
+from docstow.languages.python.stored_words import StoredWords
 from docstow.languages.shared.boundary import Boundary
 from docstow.languages.shared.stamps import Stamps
 from docstow.text.python_ast import try_parse_module
@@ -49,6 +56,21 @@ _PLAIN_DECORATORS = frozenset(
 )
 
 
+@dataclass
+class _Traits:
+    """What is to be known of a package beside its words.
+
+    Attributes:
+        imports: the first names of what its modules import.
+        has_plugins: a module looks for other packages that extend it.
+        names_by_data: a module may name attributes by data, or by what is asked for.
+    """
+
+    imports: list[str]
+    has_plugins: bool = False
+    names_by_data: bool = False
+
+
 class Words:
     """The words of one package.
 
@@ -59,16 +81,22 @@ class Words:
         files: of the package.
         modules: the names of all its modules.
         boundary: what may be opened.
+        stored: what other processes have read; None: nothing is stored.
     """
 
     def __init__(
-        self, files: PythonFiles, modules: Callable[[], Sequence[str]], boundary: Boundary
+        self,
+        files: PythonFiles,
+        modules: Callable[[], Sequence[str]],
+        boundary: Boundary,
+        stored: StoredWords | None = None,
     ) -> None:
         self._files = files
         self._modules = modules
         self._boundary = boundary
+        self._stored = stored
         #: What the files were searched for, and whether it is there.
-        self._searched: dict[tuple[str, ...], bool] = {}
+        self._found: dict[tuple[str, ...], bool] = {}
         self._unread: set[Path] = set()
         self.stamps = Stamps()
 
@@ -94,14 +122,17 @@ class Words:
     def may_compose(self, name: str) -> bool:
         """Return whether a module of the package may make a name of parts, one of them written."""
         parts = name.split("_")
-        first = ("_".join(parts[:end]) + "_" for end in range(1, len(parts)))
-        last = ("_" + "_".join(parts[start:]) for start in range(1, len(parts)))
+        first = ["_".join(parts[:end]) + "_" for end in range(1, len(parts))]
+        last = ["_" + "_".join(parts[start:]) for start in range(1, len(parts))]
         begins, ends = (b"|".join(re.escape(e.encode()) for e in many) for many in (first, last))
         made = re.compile(
             rb"""['"](?:%s)(?:['"]|\{|%%)|(?:['"]|\}|%%s)(?:%s)['"]""" % (begins, ends)
         )
+        # ``%s_name`` has the word ``s_name``.
+        words = [*first, *last, *(f"s{each}" for each in last)]
         return len(parts) > 1 and self.once(
-            ("made", name), lambda: any(made.search(each) is not None for each in self.texts())
+            ("made", name),
+            lambda: any(made.search(each) is not None for each in self._texts(*words)),
         )
 
     def may_take(self, name: str) -> bool:
@@ -127,21 +158,26 @@ class Words:
     def parameters(self, method: str) -> frozenset[str]:
         """Return what functions of a name take, as far as they are written."""
         found: set[str] = set()
-        for text in self.texts():
+        for text in self._texts(method):
             if re.search(rb"\bdef %s\b" % method.encode(), text) is not None:
                 for node in _functions(text, method):
                     found.update(each.arg for each in (*node.args.args, *node.args.kwonlyargs))
         return frozenset(found - {"self", "cls"})
 
-    @cached_property
+    @property
     def has_plugins(self) -> bool:
         """Whether a module of the package looks for other packages that extend it."""
-        return any(_PLUGINS.search(each) is not None for each in self.texts())
+        return self._traits.has_plugins
 
-    @cached_property
+    @property
     def names_by_data(self) -> bool:
         """Whether a module of the package may name attributes by data, or by what is asked for."""
-        return any(_BY_DATA.search(each) is not None for each in self.texts())
+        return self._traits.names_by_data
+
+    @property
+    def imports(self) -> frozenset[str]:
+        """The first names of what its modules import."""
+        return frozenset(self._traits.imports)
 
     def may_set(self, name: str) -> bool:
         """Return whether a module of the package may set an attribute of a name."""
@@ -151,25 +187,59 @@ class Words:
         """Return whether a file sets an attribute of another than a method's own ``self``."""
         return _is_assigned(name, self.read(file))
 
+    def files_with(self, *words: str) -> list[tuple[str, Path]]:
+        """Return the files that have one of some words, and maybe others, each with its module."""
+        found = None
+        # They are stored with the traits.
+        if self._stored is not None and self._digest and self._traits:
+            found = self._stored.find(self._digest, words)
+        files = self._sources
+        return files if found is None else [files[each] for each in sorted(found)]
+
+    def _texts(self, *words: str) -> Iterator[bytes]:
+        """Yield the texts of the files that have one of some words, and maybe others."""
+        return (self.read(each) for _, each in self.files_with(*words))
+
     @cached_property
-    def imports(self) -> frozenset[str]:
-        """The first names of what its modules import."""
-        found: set[bytes] = set()
-        for each in self.texts():
-            found.update(_IMPORTED.findall(each))
-        return frozenset(each.decode() for each in found)
+    def _searched(self) -> list[ModuleFiles]:
+        """The modules but for those of tests."""
+        names = (e for e in self._modules()[:_MOST_MODULES] if not _TESTS & set(e.split(".")))
+        return [each for each in map(self._files.module, names) if each is not None]
 
-    def texts(self) -> Iterator[bytes]:
-        """Yield the files of its modules, but for those of its tests."""
-        for module in self._searched_modules():
-            for layer in module.layers:
-                yield self.read(layer.path)
+    @cached_property
+    def _sources(self) -> list[tuple[str, Path]]:
+        return [(each.name, layer.path) for each in self._searched for layer in each.layers]
 
-    def _searched_modules(self) -> Iterator[ModuleFiles]:
-        for name in self._modules()[:_MOST_MODULES]:
-            module = None if _TESTS & set(name.split(".")) else self._files.module(name)
-            if module is not None:
-                yield module
+    @cached_property
+    def _digest(self) -> bytes:
+        """What the words are stored by: the files as they are; empty where they are not stored."""
+        stamps = [(str(each), self.stamps.note(each)) for _, each in self._sources]
+        is_stored = self._stored is not None and self.stamps.are_settled
+        return hashlib.sha256(repr((_reader(), stamps)).encode()).digest() if is_stored else b""
+
+    @cached_property
+    def _traits(self) -> _Traits:
+        stored = self._stored if self._digest else None
+        if stored is not None and (known := stored.traits(self._digest)) is not None:
+            return _Traits(**json.loads(known))
+        traits = _Traits([])
+
+        def texts() -> Iterator[bytes | None]:
+            imports: set[bytes] = set()
+            for _, each in self._sources:
+                text = self.read(each)
+                imports.update(_IMPORTED.findall(text))
+                traits.has_plugins |= _PLUGINS.search(text) is not None
+                traits.names_by_data |= _BY_DATA.search(text) is not None
+                # What another file has may be included.
+                yield None if each in self._unread or each.suffix == CYTHON_SOURCE else text
+            traits.imports += sorted(each.decode() for each in imports)
+
+        if stored is not None:
+            stored.store(self._digest, texts(), lambda: json.dumps(asdict(traits)))
+        else:
+            deque(texts(), maxlen=0)
+        return traits
 
     def _may_have(
         self,
@@ -190,29 +260,26 @@ class Words:
         matched = re.compile(bound or rb"\b%s\b" % name.encode())
         if len(self._modules()) > _MOST_MODULES:
             return True
-        wanted, parsed = name.encode(), 0
-        for module in self._searched_modules():
-            # What is linked into it may have names that its own source has not.
-            is_open = is_compiled and module.binary is not None
-            for layer in module.layers:
-                text = self.read(layer.path)
-                if layer.path in self._unread:
-                    return True
-                if wanted in text and matched.search(text) is not None:
-                    parsed += 1
-                    if is_meant(name, text) or parsed > _MOST_PARSED:
-                        return True
-            if is_open and self._files.binary_has(module, name) is not False:
+        parsed = 0
+        for _, file in self.files_with(name):
+            text = self.read(file)
+            if file in self._unread:
                 return True
-        return False
+            if name.encode() in text and matched.search(text) is not None:
+                parsed += 1
+                if is_meant(name, text) or parsed > _MOST_PARSED:
+                    return True
+        # What is linked into a compiled module may have names that its own source has not.
+        compiled = (each for each in self._searched if is_compiled and each.binary is not None)
+        return any(self._files.binary_has(each, name) is not False for each in compiled)
 
     def once(self, wanted: tuple[str, ...], search: Callable[[], bool]) -> bool:
         """Return what a search finds, kept from the last time."""
-        if wanted not in self._searched:
-            if len(self._searched) >= _MOST_SEARCHES:
-                self._searched.clear()
-            self._searched[wanted] = search()
-        return self._searched[wanted]
+        if wanted not in self._found:
+            if len(self._found) >= _MOST_SEARCHES:
+                self._found.clear()
+            self._found[wanted] = search()
+        return self._found[wanted]
 
     def read(self, file: Path) -> bytes:
         """Return the bytes of a file, with what it includes; none where it cannot be read."""
@@ -231,6 +298,13 @@ class Words:
                 included = (place.parent / each for each in included_files(found[place]))
                 waiting += [each for each in included if each not in found]
         return b"\n".join(found.values())
+
+
+@cache
+def _reader() -> bytes:
+    """Return a digest of the code that reads files, whose next version may find more."""
+    files = (Path(__file__), Path(stored_words.__file__))
+    return hashlib.sha256(b"".join(each.read_bytes() for each in files)).digest()
 
 
 def _is_anything(name: str, text: bytes) -> bool:
@@ -261,23 +335,57 @@ def _is_in_module(name: str, text: bytes) -> bool:
     return _is_given(name, text, ast.ClassDef | ast.Module)
 
 
+def _nodes_with(name: str, text: bytes) -> list[ast.AST] | None:
+    """Return the nodes of a text on the lines with a word; None where it cannot be parsed.
+
+    Those that have no line of their own come with the ones that they are in.
+    """
+    text = text.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+    tree = try_parse_module(text.decode("utf-8", "replace"))
+    if tree is None:
+        return None
+    lines: list[int] = []
+    line, begin = 1, 0
+    for each in re.finditer(rb"\b%s\b" % name.encode(), text):
+        line, begin = line + text.count(b"\n", begin, each.start()), each.start()
+        lines.append(line)
+    found: list[ast.AST] = []
+    waiting: list[ast.AST] = [tree]
+    while waiting:
+        node = waiting.pop()
+        found.append(node)
+        # Lines inside of an f-string are not always those of the file.
+        every = isinstance(node, ast.JoinedStr)
+        waiting += (e for e in ast.iter_child_nodes(node) if every or _has_line(e, lines))
+    return found
+
+
+def _has_line(node: ast.AST, lines: Sequence[int]) -> bool:
+    """Return whether a node, with its decorators, has one of some lines, which are sorted."""
+    first, last = getattr(node, "lineno", 0), getattr(node, "end_lineno", None)
+    if last is None:
+        return True
+    first = min((first, *(each.lineno for each in getattr(node, "decorator_list", ()))))
+    place = bisect_left(lines, first)
+    return place < len(lines) and lines[place] <= last
+
+
 def _is_taken(name: str, text: bytes) -> bool:
     """Return whether a text has a parameter, a field, a keyword or a key of a name."""
-    tree = try_parse_module(text.decode("utf-8", "replace")) if _is_anything(name, text) else None
-    if tree is None:
+    nodes = _nodes_with(name, text) if _is_anything(name, text) else None
+    if nodes is None:
         return _is_anything(name, text)
-    for node in ast.walk(tree):
+    for node in nodes:
         match node:
             case ast.arg(arg=own) | ast.keyword(arg=own) if own == name:
                 return True
             case ast.ClassDef() if any(each == name for each in _bound(node)):
                 return True
-    return _is_said(tree, name)
+    return _is_said(nodes, name)
 
 
 def _functions(text: bytes, name: str) -> list[Function]:
-    tree = try_parse_module(text.decode("utf-8", "replace"))
-    nodes = ast.walk(tree) if tree is not None else ()
+    nodes = _nodes_with(name, text) or ()
     return [each for each in nodes if isinstance(each, Function) and each.name == name]
 
 
@@ -290,10 +398,10 @@ def _may_pass(keyword: str, name: str, text: bytes, *, is_heard: bool) -> bool:
         text: the source.
         is_heard: whether the package has the keyword as a word.
     """
-    tree = try_parse_module(text.decode("utf-8", "replace"))
-    if tree is None:
+    nodes = _nodes_with(name, text)
+    if nodes is None:
         return True
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, Function) and node.name == name:
             taken = (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)
             decorators = {dotted(each).rpartition(".")[2] for each in node.decorator_list}
@@ -329,11 +437,11 @@ def _stored(target: ast.expr) -> Iterator[str]:
             yield each.id if isinstance(each, ast.Name) else each.attr
 
 
-def _is_said(tree: ast.Module, name: str) -> bool:
+def _is_said(nodes: Sequence[ast.AST], name: str) -> bool:
     """Return whether a text that is no docstring has a word."""
     docstrings = {
         id(each.value)
-        for each in ast.walk(tree)
+        for each in nodes
         if isinstance(each, ast.Expr) and isinstance(each.value, ast.Constant)
     }
     word = re.compile(rf"\b{re.escape(name)}\b")
@@ -342,7 +450,7 @@ def _is_said(tree: ast.Module, name: str) -> bool:
         and isinstance(each.value, str)
         and id(each) not in docstrings
         and word.search(each.value) is not None
-        for each in ast.walk(tree)
+        for each in nodes
     )
 
 
@@ -351,10 +459,10 @@ def _is_given(name: str, text: bytes, owners: type[ast.AST] | UnionType) -> bool
         return False
     if re.search(rb"[.'\"]%s\b" % name.encode(), text):
         return True
-    tree = try_parse_module(text.decode("utf-8", "replace"))
-    if tree is None:
+    nodes = _nodes_with(name, text)
+    if nodes is None:
         return True
-    for node in ast.walk(tree):
+    for node in nodes:
         match node:
             case ast.keyword(arg=given) if given == name:
                 return True
@@ -366,7 +474,7 @@ def _is_given(name: str, text: bytes, owners: type[ast.AST] | UnionType) -> bool
                     return True
         if isinstance(node, owners) and any(each == name for each in _bound(node)):
             return True
-    return _is_said(tree, name)
+    return _is_said(nodes, name)
 
 
 def _bound(node: ast.AST) -> Iterator[str]:

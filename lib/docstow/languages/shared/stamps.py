@@ -19,11 +19,12 @@ class Stamps:
 
     Attributes:
         size: of all together, in bytes.
+        are_settled: nothing was changed so lately that it may change again and look the same.
     """
 
     def __init__(self) -> None:
         self._known: dict[str, Stamp | None] = {}
-        self._are_settled = True
+        self.are_settled = True
         self.size = 0
 
     def note(self, path: Path) -> Stamp | None:
@@ -33,12 +34,12 @@ class Stamps:
             stamp = self._known[key] = _stamp(key)
             if stamp is not None:
                 self.size += stamp[1]
-                self._are_settled &= stamp[0] <= time.time_ns() - TICK_NS
+                self.are_settled &= stamp[0] <= time.time_ns() - TICK_NS
         return self._known[key]
 
     def are_same(self) -> bool:
         """Return whether nothing has changed; False where that cannot be told."""
-        return self._are_settled and all(_stamp(key) == each for key, each in self._known.items())
+        return self.are_settled and all(_stamp(key) == each for key, each in self._known.items())
 
 
 def _stamp(path: str) -> Stamp | None:

@@ -40,7 +40,7 @@ from docstow.languages.shared.lookup import (
     mismatch,
     mismatch_of_all,
 )
-from docstow.languages.shared.surface import Symbol
+from docstow.languages.shared.surface import Parameter, Symbol
 
 #: Names that a class has through its metaclass or a decorator.
 METACLASS_NAMES = frozenset({"register", "mro", "cache_clear", "cache_info"})
@@ -350,6 +350,7 @@ class _Checker:
             and not is_told(owner, name)
             and not subclass_may_have(owner, name)
             and not self._values.classes.subclass_has(owner, name)
+            and not self._values.is_extended_with(owner, name)
         )
         if not is_missing:
             return path, Answer("not_checked", package=package)
@@ -488,10 +489,11 @@ class _Checker:
         hands_on = not surface.has_plugins or surface.package.name in _PLUGINS_WITHOUT_KEYWORDS
         if taken is None and hands_on:
             taken, may_take = surface.options(path), surface.may_take
-        wrong = mismatch(taken, shape, unbound=True) if taken is not None else None
-        if wrong is None or self._is_said(wrong.keyword) or may_take(wrong.keyword):
-            return None
-        return wrong
+        while taken is not None and (wrong := mismatch(taken, shape, unbound=True)) is not None:
+            if not self._is_said(wrong.keyword) and not may_take(wrong.keyword):
+                return wrong
+            taken = (*taken, Parameter(wrong.keyword, "keyword_only", required=False))
+        return None
 
     def _is_said(self, keyword: str) -> bool:
         """Return whether the code has a word otherwise than as a keyword."""

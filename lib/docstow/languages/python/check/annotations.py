@@ -59,6 +59,8 @@ class PackageType:
         open_ended: it may be an instance of classes that nobody can list; its names say nothing.
         is_class: it is the class.
         alternatives: further classes of the package of which it may be an instance as well.
+        is_plain: it is of the class itself, as a docstring says, if it is not of a subclass that
+            has more.
     """
 
     path: str
@@ -68,6 +70,7 @@ class PackageType:
     open_ended: bool = False
     is_class: bool = False
     alternatives: tuple[str, ...] = ()
+    is_plain: bool = False
 
     @property
     def paths(self) -> tuple[str, ...]:

@@ -110,6 +110,21 @@ class Bodies:
         finally:
             self._open.pop()
 
+    def read_through(self, symbol: Symbol, package: Installed) -> ValueType | None:
+        """Return what is read of an attribute that is the property which a function makes.
+
+        The function returns ``property(lambda self: …)``.
+        """
+        surface = package.surface
+        node = surface.function(symbol.path) if isinstance(surface, PythonSurface) else None
+        made = [*returned_values(node)] if node is not None else []
+        match made:
+            case [ast.Call(func=ast.Name(id="property"), args=[ast.Lambda(body=value), *_])] if (
+                node
+            ):
+                return without_none(self._infer(value, self._body(node, symbol, package, None)))
+        return None
+
     def attribute(self, symbol: Symbol, package: Installed, owner: PackageType) -> Inferred:
         """Return what the methods of a class keep in an attribute of its instances.
 
@@ -250,8 +265,8 @@ def _is_required(node: Function, name: str) -> bool:
     return _is_parameter(node, name) and not is_none
 
 
-def _own_nodes(node: Function) -> Iterator[ast.AST]:
-    """Yield the nodes of a function's statements, but for those of functions inside of it."""
+def own_nodes(node: Function | ast.ClassDef | ast.Module) -> Iterator[ast.AST]:
+    """Yield the nodes of a block's statements, but for those of functions inside of it."""
     waiting: list[ast.AST] = list(node.body)
     while waiting:
         each = waiting.pop()
@@ -262,7 +277,7 @@ def _own_nodes(node: Function) -> Iterator[ast.AST]:
 
 def returned_values(node: Function) -> Iterator[ast.expr | None]:
     """Yield what a function returns; None for a generator."""
-    for each in _own_nodes(node):
+    for each in own_nodes(node):
         if isinstance(each, ast.Yield | ast.YieldFrom):
             yield None
         elif isinstance(each, ast.Return) and each.value is not None:
@@ -273,7 +288,7 @@ def yielded_values(node: Function) -> list[ast.expr | None]:
     """Return what a generator yields; None for what is no value."""
     return [
         each.value if isinstance(each, ast.Yield) else None
-        for each in _own_nodes(node)
+        for each in own_nodes(node)
         if isinstance(each, ast.Yield | ast.YieldFrom)
     ]
 
@@ -282,7 +297,7 @@ def _bindings(node: Function) -> dict[str, list[ast.expr | None]]:
     """Return what the statements of a function bind to each name; None for what is no value."""
     found: dict[str, list[ast.expr | None]] = {}
     seen: set[int] = set()
-    for each in _own_nodes(node):
+    for each in own_nodes(node):
         match each:
             case ast.Assign(targets=targets, value=value):
                 for target in targets:
@@ -298,7 +313,7 @@ def _bindings(node: Function) -> dict[str, list[ast.expr | None]]:
                 found.setdefault(name, []).append(None)
             case ast.ClassDef(name=name) | ast.ExceptHandler(name=str(name)):
                 found.setdefault(name, []).append(None)
-    for each in _own_nodes(node):
+    for each in own_nodes(node):
         match each:
             case ast.Name(id=name, ctx=ast.Store() | ast.Del()) if id(each) not in seen:
                 found.setdefault(name, []).append(None)

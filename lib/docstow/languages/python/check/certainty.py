@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
-from docstow.languages.python.check.annotations import PackageType
+from docstow.languages.python.check.annotations import PackageType, ValueType
 from docstow.languages.python.surface import STANDARD, PythonSurface
 from docstow.languages.shared.likeness import name_similarity
 from docstow.languages.shared.lookup import Installed
@@ -22,11 +22,25 @@ _LEAST_WHEN_CALLED = {
 
 
 def subclass_may_have(owner: PackageType, name: str) -> bool:
-    """Return whether a subclass in the package may have a name that a class lacks."""
-    surface = owner.package.surface
-    if not isinstance(surface, PythonSurface):
-        return False
-    return any(surface.subclass_may_have(each, name) for each in owner.paths)
+    """Return whether a subclass in the package has a name that a class lacks, or may have it."""
+    surface, is_open = owner.package.surface, not owner.is_plain
+    return isinstance(surface, PythonSurface) and any(
+        surface.subclass_may_have(each, name, is_open=is_open) for each in owner.paths
+    )
+
+
+def may_decide(path: str, given: Iterable[ValueType | None]) -> bool:
+    """Return whether a function of numpy is given a value of a class that is not numpy's.
+
+    Such a class says what the function returns: ``numpy.log`` of a table is a table.
+
+    Args:
+        path: of the function.
+        given: the types of its arguments.
+    """
+    own = {"numpy", STANDARD}
+    others = (e for e in given if isinstance(e, PackageType) and e.package.name not in own)
+    return path.startswith("numpy.") and any(True for _ in others)
 
 
 def stands_for_others(owner: PackageType) -> bool:
@@ -55,6 +69,12 @@ def makes_others(owner: PackageType) -> bool:
     """Return whether a call of a class, or of one that extends it, may make another's instance."""
     surface = owner.package.surface
     return isinstance(surface, PythonSurface) and surface.makes_others(owner.path)
+
+
+def is_descriptor(kind: PackageType) -> bool:
+    """Return whether what a class's attribute gives is not its value: that says what is read."""
+    methods = (kind.package.symbol(f"{kind.path}.{each}") for each in ("__get__", "__set__"))
+    return any(each is not None and each.kind == "method" for each in methods)
 
 
 def is_filled(owner: PackageType, name: str) -> bool:

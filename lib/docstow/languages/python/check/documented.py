@@ -40,6 +40,7 @@ _ARRAY_TYPE = "numpy.ndarray"
 #: where a function returns what is sparse for what is sparse.
 _OF_SPARSE = frozenset(
     {"toarray", "todense", "tocsr", "tocsc", "tocoo", "tolil", "nnz", "getnnz", "indices", "indptr"}
+    | {"format", "asformat", "tobsr", "todia", "todok", "eliminate_zeros", "sum_duplicates"}
 )
 
 

@@ -11,10 +11,13 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from docstow.languages.python.check.annotations import PackageType
+from docstow.languages.python.check.certainty import may_decide
 from docstow.languages.python.check.documented import tells_another
+from docstow.languages.python.check.origins import Origins
 from docstow.languages.python.check.parse import Assigned, Defined, PlainParameter, Scope
 from docstow.languages.python.check.passed import call_shape
 from docstow.languages.python.source.syntax import Function, dotted, positional
+from docstow.languages.python.surface import STANDARD
 
 if TYPE_CHECKING:
     from docstow.languages.python.check.checked import Checked
@@ -57,6 +60,10 @@ class Doubts:
             if isinstance(node, tuple(lines.get(getattr(node, "lineno", 0), ())))
             for place in _filled(node)
         }
+
+    @cached_property
+    def _origins(self) -> Origins:
+        return Origins(self._own, frozenset())
 
     @cached_property
     def _decorators(self) -> frozenset[int]:
@@ -125,22 +132,62 @@ class Doubts:
                 return first is not None and first.arg == name.id
         return False
 
-    def _rests_on_open_call(self, node: ast.expr, scope: Scope) -> bool:
+    def _rests_on_open_call(self, node: ast.expr, scope: Scope, depth: int = 0) -> bool:
         """Return whether what is not seen, or not annotated, decides what an expression is."""
-        for _ in range(_DEEPEST):
-            *calls, last = _chain(node)
-            if isinstance(last, ast.Compare):
-                return True  # What is compared may answer with more than yes or no.
-            for each in calls:
-                if isinstance(each, ast.Call) and (
-                    self._is_open(each, scope) or self._is_told_otherwise(each, scope)
+        *above, last = _chain(node)
+        for each in above:
+            match each:
+                case ast.Call() if (
+                    self._is_open(each, scope)
+                    or self._is_told_otherwise(each, scope)
+                    or self._is_given_another(each, scope)
                 ):
                     return True
-            found = scope.find(last.id) if isinstance(last, ast.Name) else None
-            if found is None or len(found[1]) != 1 or not isinstance(found[1][0], Assigned):
-                return False
-            scope, node = found[0], found[1][0].expression
+                case ast.Subscript() if self._is_item_of_any_kind(each, scope):
+                    return True
+        match last:
+            case ast.Compare(left=left, comparators=others):
+                # What is compared may answer with more than yes or no.
+                return not all(self._is_numeric(each, scope) for each in (left, *others))
+            case ast.BinOp(left=left, right=right) if depth < _DEEPEST:
+                return any(self._rests_on_open_call(e, scope, depth + 1) for e in (left, right))
+            case ast.Name(id=name) if depth < _DEEPEST and (found := scope.find(name)) is not None:
+                return any(
+                    self._rests_on_open_call(each.expression, found[0], depth + 1)
+                    for each in found[1]
+                    if isinstance(each, Assigned)
+                )
         return False
+
+    def _is_numeric(self, node: ast.expr, scope: Scope) -> bool:
+        """Return whether a value is Python's own, or an array of numpy's, or made of these."""
+        match node:
+            case ast.Constant(value=value):
+                return value is not None
+            case ast.Subscript(value=inner) | ast.UnaryOp(operand=inner):
+                return self._is_numeric(inner, scope)
+            case ast.BinOp(left=left, right=right):
+                return self._is_numeric(left, scope) and self._is_numeric(right, scope)
+        made, _ = self._origins.packages(node, scope)
+        return bool(made) and {each.name for each in made} <= {"numpy", STANDARD}
+
+    def _is_item_of_any_kind(self, node: ast.Subscript, scope: Scope) -> bool:
+        """Return whether a subscript may be one item or several, of which no annotation tells."""
+        if isinstance(node.slice, ast.Constant):
+            return False
+        owner = self._own.values.type_of(node.value, scope)
+        if owner is None:
+            return isinstance(node.slice, ast.List | ast.Slice | ast.Compare)
+        is_instance = isinstance(owner, PackageType) and not owner.is_class
+        if not isinstance(owner, PackageType) or not is_instance or owner.package.name == STANDARD:
+            return False
+        item = owner.package.symbol(f"{owner.path}.__getitem__")
+        return item is not None and "->" not in item.signature
+
+    def _is_given_another(self, call: ast.Call, scope: Scope) -> bool:
+        """Return whether what a function returns is said by the class of what it is given."""
+        path = self._own.values.import_path(call.func, scope) or ""
+        return may_decide(path, (self._own.values.type_of(each, scope) for each in call.args))
 
     def _is_open(self, call: ast.Call, scope: Scope) -> bool:
         path = self._own.values.import_path(call.func, scope)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import builtins
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import cached_property
 
@@ -21,8 +21,9 @@ from docstow.languages.python.check.annotations import (
     join,
     without_none,
 )
-from docstow.languages.python.check.bodies import returned_values, yielded_values
+from docstow.languages.python.check.bodies import own_nodes, returned_values, yielded_values
 from docstow.languages.python.check.call_sites import Given, given_parameters
+from docstow.languages.python.check.certainty import may_decide
 from docstow.languages.python.check.injected import fixture_name, injected, takes_fixtures
 from docstow.languages.python.check.local_classes import LocalClasses
 from docstow.languages.python.check.members import Members
@@ -44,7 +45,9 @@ from docstow.languages.python.source.syntax import (
     Function,
     decorator_name,
     positional,
+    string_value,
 )
+from docstow.languages.python.surface import STANDARD, PythonSurface
 from docstow.languages.shared.lookup import Names, PassedArguments
 
 _BUILTINS = frozenset(dir(builtins))
@@ -77,6 +80,8 @@ _OPERATORS: dict[type[ast.operator], str] = {
     ast.BitAnd: "and",
 }
 _CONSTRUCTORS = frozenset({"__init__", "__new__", "__post_init__"})
+#: Functions of scikit-learn after which estimators return tables in place of arrays.
+_MAKING_TABLES = frozenset({"set_output", "set_config", "config_context"})
 #: Expressions that are followed one from another.
 _DEEPEST = 30
 
@@ -152,6 +157,57 @@ class Inference:
         return kind if is_known else None
 
     # -- imports and annotations ---------------------------------------------------------------
+
+    @cached_property
+    def _imported(self) -> list[PythonSurface]:
+        """The surfaces of the packages that the code imports."""
+        roots = {
+            each.path.partition(".")[0]
+            for scope in self._scopes.values()
+            for bindings in scope.bindings.values()
+            for each in bindings
+            if isinstance(each, Import)
+        }
+        found = (self._names.resolver.package_for(each) for each in sorted(roots))
+        surfaces = (each.surface for each in found if each is not None and each.name != STANDARD)
+        return [each for each in surfaces if isinstance(each, PythonSurface)]
+
+    @cached_property
+    def _makes_tables(self) -> bool:
+        return any(
+            isinstance(each, ast.Attribute) and each.attr in _MAKING_TABLES
+            for block in self._scopes
+            for each in ast.walk(block)
+        )
+
+    def _extending(self, kind: PackageType) -> Iterator[PythonSurface]:
+        """Yield the surfaces of other packages that the code imports and that import a class's."""
+        root = kind.path.partition(".")[0]
+        for each in self._imported:
+            if each is not kind.package.surface and root in each.words.imports:
+                yield each
+
+    def is_extended_with(self, kind: PackageType, name: str) -> bool:
+        """Return whether another package gives a class a name, or has a subclass with it.
+
+        A ``DataFrame`` may be one of geopandas, where the code imports that, and what docstrings
+        call an array may be a ``DataFrame``, where the code has scikit-learn make these.
+        """
+        if kind.is_plain and self._makes_tables:
+            return True
+        symbols = filter(None, map(kind.package.surface.symbol, kind.paths))
+        homes = {each.target or each.path for each in symbols}
+        return any(
+            each.extends_with(home, name) for each in self._extending(kind) for home in homes
+        )
+
+    def is_extended_taking(self, kind: PackageType, method: str, keyword: str) -> bool:
+        """Return whether a subclass in another package has a method with a keyword."""
+        return any(
+            each.subclass_may_take(path, method, keyword)
+            for each in self._extending(kind)
+            for path in kind.paths
+        )
 
     def import_path(self, node: ast.expr, scope: Scope) -> str | None:
         """Return the absolute path of a chain of attributes that begins with an imported name."""
@@ -301,7 +357,8 @@ class Inference:
         function, passed = node.func, self._arguments(node, scope, depth + 1)
         path = self.import_path(function, scope)
         if path is not None:
-            return self.members.call_path(path, passed)
+            is_told = not may_decide(path, passed.positional)
+            return self.members.call_path(path, passed) if is_told else None
         if isinstance(function, ast.Attribute):
             owner = self.infer(function.value, scope, depth)
             if isinstance(owner, LocalType):
@@ -424,6 +481,30 @@ class Inference:
         awaited = isinstance(maker, ast.AsyncFunctionDef)
         return without_none(self.members.loop_item(given, awaited=awaited))
 
+    @cached_property
+    def _clients(self) -> Mapping[str, list[tuple[ast.Call, Scope]]]:
+        """The calls that make clients of services, by the names of parameters that get them.
+
+        They are called as the service is: ``s3``, ``s3_client``.
+        """
+        found: dict[str, list[tuple[ast.Call, Scope]]] = {}
+        if all(each.package.name != "boto3" for each in self._imported):
+            return found
+        for block, scope in self._scopes.items():
+            if not isinstance(block, Function | ast.ClassDef | ast.Module):
+                continue
+            for node in own_nodes(block):
+                match node:
+                    case ast.Call(func=ast.Attribute(attr="client" | "resource"), args=[first, *_]):
+                        for name in (string_value(first), f"{string_value(first)}_client"):
+                            found.setdefault(name, []).append((node, scope))
+        return found
+
+    def _client(self, name: str) -> ValueType | None:
+        """Return the only client that the code makes of the service that a parameter names."""
+        made = [self.type_of(*each) for each in self._clients.get(name, ())]
+        return made[0] if made and all(each == made[0] for each in made) else None
+
     def _injected(self, name: str, function: ast.AST, scope: Scope, depth: int) -> ValueType | None:
         """Return what a framework passes to a parameter."""
         outer = scope.parent
@@ -439,6 +520,8 @@ class Inference:
 
         if takes_fixtures(function) and (made := self._fixtures.get(name, ())):
             return self._fixture(*made) if len(made) == 1 and made[0] is not function else None
+        if (client := self._client(name)) is not None and outer.find(name) is None:
+            return client
         path = injected(name, function, called)
         package = self._names.resolver.package_for(path) if path else None
         if package is None or package.surface.symbol(path) is None or outer.find(name) is not None:

@@ -15,6 +15,7 @@ from docstow.languages.python.check.annotations import (
     join,
     without_none,
 )
+from docstow.languages.python.check.certainty import is_descriptor
 from docstow.languages.python.check.members import Members
 from docstow.languages.python.check.parse import Scope
 from docstow.languages.python.check.passed import NOTHING_PASSED, Passed
@@ -403,7 +404,8 @@ class LocalClasses:
                     # An instance has what the descriptor holds.
                     held = value.arguments[0] if value.arguments else None
                     return value if own.is_class else held
-                return value
+                is_read_of = isinstance(value, PackageType) and is_descriptor(value)
+                return None if is_read_of else value
             case ast.Assign() if self.is_enum(own) and own.is_class:
                 return LocalType(own.node, own.scope)
             case ast.Assign(value=value) if own.is_class:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
@@ -11,6 +12,7 @@ from docstow.languages.python.check.annotations import (
     AnnotationContext,
     Annotations,
     Inferred,
+    LocalType,
     PackageType,
     Resolved,
     ValueType,
@@ -18,7 +20,7 @@ from docstow.languages.python.check.annotations import (
     without_none,
 )
 from docstow.languages.python.check.bodies import Bodies
-from docstow.languages.python.check.certainty import makes_others
+from docstow.languages.python.check.certainty import is_descriptor, makes_others
 from docstow.languages.python.check.documented import documented_return, tells_another
 from docstow.languages.python.check.fitting import CallUse
 from docstow.languages.python.check.overloads import agree, matching_overloads, of_key
@@ -49,6 +51,7 @@ from docstow.languages.python.source.syntax import (
     function_headers,
     positional,
     string_value,
+    unpacked,
 )
 from docstow.languages.python.surface import STANDARD, PythonSurface
 from docstow.languages.shared.lookup import Installed
@@ -59,6 +62,8 @@ from docstow.text.python_ast import try_parse_expression
 _NO_INSTANCES = frozenset({"builtins.super", "builtins.type", "builtins.object", "typing.Any"})
 #: Descriptors that give an instance their type argument.
 _DESCRIPTORS = frozenset({"sqlalchemy.orm.base.Mapped", "sqlalchemy.orm.base.WriteOnlyMapped"})
+#: sympy's function that makes symbols of their names, and the class of one.
+_SYMBOLS, _SYMBOL = "sympy.core.symbol.symbols", "sympy.core.symbol.Symbol"
 #: Decorators that make context managers, with what the name of the manager's class has more.
 _MANAGERS = {"contextmanager": "", "asynccontextmanager": "Async"}
 #: Generators: an ``async def`` that returns one is no coroutine.
@@ -168,7 +173,7 @@ class Members:
     # -- classes -------------------------------------------------------------------------------
 
     def instantiate(self, kind: PackageType, passed: Passed) -> PackageType | None:
-        """Return an instance of a class, unless ``__new__`` or a metaclass may make another."""
+        """Return what a call of a class makes: an instance, unless ``__new__`` says another."""
         if kind.path in _NO_INSTANCES or makes_others(kind):
             return None
         instance = replace(kind, is_class=False)
@@ -179,7 +184,11 @@ class Members:
             headers = function_headers(new.signature)
             returned = {ast.unparse(each.returns) if each.returns else "" for each in headers}
             if not headers or not (returned <= allowed or self._makes_own(kind, new)):
-                return None
+                # A factory, as those of lxml, makes what its ``__new__`` is said to return.
+                context = self._member_context(new, kind.package, instance)
+                said = headers[0].returns if len(headers) == 1 else None
+                made = without_none(self.annotations.read(said, context))
+                return made if isinstance(made, PackageType) and not made.is_class else None
         if instance.arguments or kind.path.startswith("builtins."):
             return instance
         if kind.path == "collections.defaultdict":
@@ -274,16 +283,27 @@ class Members:
                     return found.arguments[0] if of_instance else found
         elif isinstance(value, ast.Call):
             # ``conf = Settings()`` is an instance of the class.
-            called = context.resolve(value.func)
-            if isinstance(called, Resolved) and called.defined_at != "enum.auto":
-                found = self.call_found(called, Passed(call_shape(value)))
+            found = self._made_by(value, context)
+        elif parts := unpacked(symbol.signature, symbol.path.rpartition(".")[2]):
+            whole, index = self._made_by(parts[0], context), parts[1]
+            found = self.unpack(whole, index) if whole is not None else None
         elif receiver is not None and not receiver.is_class and _is_nothing(value):
             found = without_none(self._bodies.attribute(symbol, package, receiver))
-        if receiver is not None and isinstance(found, PackageType):
-            # An instance has what the descriptor returns or sets, not the descriptor.
-            methods = (self.symbol(found, each) for each in ("__get__", "__set__"))
-            if any(each is not None and each.kind == "method" for each in methods):
-                return None
+        if receiver is not None and isinstance(found, PackageType) and is_descriptor(found):
+            return None
+        return found
+
+    def _made_by(self, call: ast.expr, context: AnnotationContext) -> ValueType | None:
+        """Return what a call that binds an attribute makes."""
+        called = context.resolve(call.func) if isinstance(call, ast.Call) else None
+        if not isinstance(called, Resolved) or not isinstance(call, ast.Call):
+            return None
+        if called.defined_at == "enum.auto":
+            return None
+        found = self.call_found(called, Passed(call_shape(call)))
+        is_property = isinstance(found, PackageType) and found.path == "builtins.property"
+        if called.symbol.kind == "function" and (found is None or is_property):
+            return self._bodies.read_through(called.symbol, called.package)
         return found
 
     def call_method(self, owner: PackageType, name: str, passed: Passed) -> ValueType | None:
@@ -331,7 +351,8 @@ class Members:
                 if not kind.alternatives:
                     continue
             possible.append(header)
-        is_certain = owner.package.name != STANDARD or other is not None
+        is_known = other is not None and not isinstance(other, LocalType)
+        is_certain = owner.package.name != STANDARD or is_known
         if len(possible) != 1 or not is_certain:
             return None
         return self._infer_returned(symbol, owner.package, owner, NOTHING_PASSED, headers=possible)
@@ -463,6 +484,8 @@ class Members:
         context = self._member_context(symbol, package, receiver)
         if (plots := self._plots(symbol, package, passed)) is not None:
             return plots
+        if (symbols := self._symbols(symbol, package, passed)) is not None:
+            return symbols
         if len(written) == 1 and written[0].returns is None:
             returned: ValueType | None = (
                 self._made(symbol, passed)
@@ -479,7 +502,8 @@ class Members:
             # Of overloads that no argument tells apart, the first applies.
             if not unbound and agree(fit, passed.shape, receives=receives):
                 fit = fit[:1]
-        return without_none(join(self._result(each, context, passed) for each in headers or fit))
+        found = without_none(join(self._result(each, context, passed) for each in headers or fit))
+        return _of_extending(found, symbol, receiver)
 
     def _documented(
         self, said: str, symbol: Symbol, package: Installed, context: AnnotationContext
@@ -502,6 +526,20 @@ class Members:
         path = path.format(service.replace("-", "_"))
         package = self.annotations.names.resolver.package_for(path)
         return self._instance(path, package) if package is not None else None
+
+    def _symbols(self, symbol: Symbol, package: Installed, passed: Passed) -> PackageType | None:
+        """Return the symbols that a call of sympy's ``symbols`` makes of the names in a text."""
+        call = passed.shape.use.node if isinstance(passed.shape.use, CallUse) else None
+        if symbol.target != _SYMBOLS or call is None or not call.args:
+            return None
+        text, made = string_value(call.args[0]), self._instance(_SYMBOL, package)
+        names = re.split(r"[\s,]+", text.strip())
+        # ``x:3`` names several, and ``cls=Function`` makes something else of them.
+        if made is None or not all(names) or ":" in text or "cls" in passed.shape.keywords:
+            return None
+        if len(names) == 1:
+            return made
+        return self.annotations.standard_type("builtins.tuple", *[made] * len(names))
 
     def _plots(self, symbol: Symbol, package: Installed, passed: Passed) -> PackageType | None:
         """Return the plots that a call makes, where it makes several."""
@@ -636,9 +674,27 @@ def _plain_arrays(value: ValueType | None) -> ValueType | None:
     """Return a value whose arrays are numpy's plain ones: docstrings would name a subclass."""
     if not isinstance(value, PackageType):
         return value
-    subclasses = () if value.path == ARRAY else value.subclasses
     inner = tuple(map(_plain_arrays, value.arguments))
-    return replace(value, arguments=inner, subclasses=subclasses)
+    if value.path == ARRAY:
+        return replace(value, arguments=inner, subclasses=(), is_plain=True)
+    return replace(value, arguments=inner)
+
+
+def _of_extending(
+    returned: ValueType | None, symbol: Symbol, receiver: PackageType | None
+) -> ValueType | None:
+    """Return the class of a receiver that extends another package's, in place of that one.
+
+    Methods of pandas are annotated to return a ``DataFrame``, and return what geopandas makes of it
+    where they are called of that.
+    """
+    if not isinstance(returned, PackageType) or receiver is None or returned.is_class:
+        return returned
+    home, found = (symbol.target or symbol.path).rpartition(".")[0], returned.package
+    named = found.symbol(returned.path)
+    is_own = named is not None and home in {returned.path, named.target}
+    is_other = receiver.package.name not in {found.name, STANDARD}
+    return replace(receiver, is_class=False) if is_own and is_other else returned
 
 
 def _is_bound(written: Sequence[Function]) -> bool:

@@ -56,6 +56,8 @@ _STORES = frozenset(
 _MEMBERS = frozenset({"items", "values"})
 #: Packages that hand out nothing but what they make of what they are given.
 _MAKERS = frozenset({"numpy"})
+#: Functions that return what their packages make, whatever their annotations say.
+_MAKING = frozenset({"sympy.core.symbol.symbols"})
 #: Packages whose objects have methods that something else describes: services, other languages.
 _DESCRIBED = frozenset(
     {"boto3", "botocore", "aioboto3", "aiobotocore", "google-api-python-client", "zeep", "suds"}
@@ -101,7 +103,7 @@ def _place(finding: Finding) -> tuple[int, str]:
 def _unheard_of(own: Checked, known: Sequence[Finding]) -> list[Finding]:
     places = {_place(each) for each in known if each.status != "not_checked"}
     missing = frozenset(each.name for each in known if each.status == "unknown")
-    origins = _Origins(own, missing)
+    origins = Origins(own, missing)
     found: list[Finding] = []
     for node in own.unknown:
         is_guarded = (node.lineno - 1, node.col_offset) in own.guarded
@@ -114,7 +116,7 @@ def _unheard_of(own: Checked, known: Sequence[Finding]) -> list[Finding]:
 
 
 def _refused_by_all(
-    own: Checked, node: ast.Attribute, call: ast.Call, origins: _Origins
+    own: Checked, node: ast.Attribute, call: ast.Call, origins: Origins
 ) -> Iterator[Finding]:
     """Yield the finding of a keyword that nothing of a name takes in any of the packages."""
     name, scope = node.attr, own.scopes[node]
@@ -125,6 +127,9 @@ def _refused_by_all(
         return
     made, is_known = origins.packages(node.value, scope)
     asked = made if is_known else [*made, *origins.standard]
+    owner = own.values.type_of(node.value, scope)
+    if isinstance(owner, PackageType) and own.values.is_extended_with(owner, name):
+        return
     surfaces = [each.surface for each in asked if isinstance(each.surface, PythonSurface)]
     made = [each for each in made if each.name != STANDARD]
     if not made or len(surfaces) < len(asked):
@@ -148,7 +153,7 @@ def _refused_by_all(
         )
 
 
-def _absent_from_all(own: Checked, node: ast.Attribute, origins: _Origins) -> Iterator[Finding]:
+def _absent_from_all(own: Checked, node: ast.Attribute, origins: Origins) -> Iterator[Finding]:
     """Yield the finding of a member that none of the packages has; none where one may."""
     name, scope = node.attr, own.scopes[node]
     if name.startswith("_") or origins.may_give(name) or origins.may_answer(node, scope):
@@ -164,8 +169,11 @@ def _absent_from_all(own: Checked, node: ast.Attribute, origins: _Origins) -> It
         return
     if any(map(may_give, asked)):
         return
+    owner = own.values.type_of(node.value, scope)
+    if isinstance(owner, PackageType) and own.values.is_extended_with(owner, name):
+        return
     by = " and ".join(f"{each.name} {each.version}" for each in made)
-    value, owner = ast.unparse(node.value), own.values.type_of(node.value, scope)
+    value = ast.unparse(node.value)
     path = owner.path if isinstance(owner, PackageType) else ""
     near = own.names.suggest(made[0], path, name) if path else ()
     near = near or (own.names.offer(made[0], path, name, None) if path else ())
@@ -197,7 +205,7 @@ def _names_by_data(package: Installed) -> bool:
     return not isinstance(surface, PythonSurface) or surface.names_by_data
 
 
-class _Origins:
+class Origins:
     """Where the values of one piece of code come from.
 
     Args:
@@ -363,6 +371,8 @@ class _Origins:
         if package.name in _MAKERS:
             return {package.name: package}
         symbol = package.symbol(path)
+        if symbol is not None and symbol.target in _MAKING:
+            return {package.name: package}
         said = symbol.signature.rpartition("->")[2] if symbol and "->" in symbol.signature else ""
         anything = _ANYTHING.fullmatch if package.name == STANDARD else _ANYTHING.search
         is_any = anything(said.strip()) is not None or path.rpartition(".")[2] in _STORES

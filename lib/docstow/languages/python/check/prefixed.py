@@ -19,6 +19,16 @@ _OF_DATABASES = re.compile(
     r"sqlalchemy\.(?:sql\.schema\.(?:Column|\w*Constraint|ForeignKey|Index|Table)"
     r"|orm\._orm_constructors\.mapped_column)"
 )
+#: Databases of SQLAlchemy itself, and those whose dialects are packages of their own.
+_DIALECTS = frozenset(
+    {"mariadb", "mssql", "mysql", "oracle", "postgresql", "sqlite"}
+    | {"access", "athena", "awsathena", "bigquery", "clickhouse", "cockroachdb", "crate"}
+    | {"databricks", "db2", "doris", "dremio", "drill", "druid", "duckdb", "elasticsearch"}
+    | {"exa", "exasol", "firebird", "gsheets", "hana", "hive", "ibm", "ignite", "impala"}
+    | {"informix", "ingres", "iris", "kylin", "monetdb", "netezza", "opensearch", "pinot"}
+    | {"presto", "redshift", "risingwave", "rockset", "snowflake", "solr", "spanner"}
+    | {"starrocks", "sybase", "teradata", "teradatasql", "tidb", "trino", "vertica", "yql"}
+)
 #: How like a parameter's name a keyword is that is none of a database.
 _LEAST_OF_SLIP = 85.0
 _OF_PARTS = re.compile(r"plotly\.graph_objs\.(?:\w+\.)*_\w+\.(?!Figure\b|FigureWidget\b)[A-Z]\w*")
@@ -67,5 +77,5 @@ def _begins_with_part(keyword: str, names: Sequence[str]) -> bool:
 
 
 def _begins_with_database(keyword: str, names: Sequence[str]) -> bool:
-    is_of_two = re.fullmatch(r"[^_]+_.+", keyword) is not None
-    return is_of_two and best_likeness(keyword, names) < _LEAST_OF_SLIP
+    is_of_one = keyword.partition("_")[0] in _DIALECTS and not keyword.endswith("_")
+    return is_of_one and best_likeness(keyword, names) < _LEAST_OF_SLIP

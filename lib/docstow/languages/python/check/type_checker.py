@@ -30,6 +30,7 @@ from docstow.languages.python.check.certainty import (
     best_likeness,
     is_closed,
     is_conclusive,
+    is_descriptor,
     is_filled,
     is_told,
     is_unheard_of,
@@ -427,11 +428,12 @@ class _Judge:
             return None
         if is_told(kind, name) or is_filled(kind, name) or _may_be_narrower(kind, name):
             return None
-        if (not kind.is_class and makes_others(kind)) or self._is_descriptor(kind):
+        if (not kind.is_class and makes_others(kind)) or is_descriptor(kind):
             return None
         if claim.title and (stands_for_others(kind) or subclass_may_have(kind, name)):
             return None
-        if self._own.values.classes.subclass_has(kind, name):
+        values = self._own.values
+        if values.classes.subclass_has(kind, name) or values.is_extended_with(kind, name):
             return None
         near = self._names.suggest(package, kind.path, name, call=call)
         # A tuple may be a named one, of which nothing tells the names; a sequence an array.
@@ -469,11 +471,6 @@ class _Judge:
             package=kind.package,
             path=kind.path,
         )
-
-    def _is_descriptor(self, kind: PackageType) -> bool:
-        """Return whether what a class attribute is made of is not what it is for instances."""
-        found = (kind.package.symbol(f"{kind.path}.{each}") for each in ("__get__", "__set__"))
-        return any(each is not None and each.kind == "method" for each in found)
 
     def _may_be_added(self, package: Installed, name: str) -> bool:
         """Return whether a package, or one that the code imports, may set an attribute."""
@@ -806,7 +803,10 @@ class _Judge:
         """Return whether a subclass has the method with the keyword, or the code one that has."""
         name = node.func.attr if isinstance(node.func, ast.Attribute) else ""
         kinds = (each.kind for each in owners if isinstance(each.kind, PackageType))
-        if name and any(subclass_may_take(each, name, keyword) for each in kinds):
+        taking = self._own.values.is_extended_taking
+        if name and any(
+            subclass_may_take(each, name, keyword) or taking(each, name, keyword) for each in kinds
+        ):
             return True
         # Behind overloads of the code there is a function that may take more.
         if isinstance(node.func, ast.Name) and self._takes_behind_overloads(node.func, keyword):

@@ -31,6 +31,7 @@ from docstow.languages.python.source.functions import (
     deprecation,
     docstring,
     find_forward,
+    find_unpacked,
     format_header,
     keeps_arguments,
     parameters,
@@ -278,6 +279,7 @@ class _BodyReader:
             overloads=tuple(each for _, each in overloads),
             conditional=conditional,
             forward=find_forward(node),
+            unpacked=find_unpacked(node),
             keeps=keeps_arguments(node) if isinstance(node.body[-1], ast.Return) else "",
         )
         if not overloaded:
@@ -334,6 +336,7 @@ class _BodyReader:
             has_slots="__slots__" in inner.names and "__dict__" not in inner.names,
             allows_extra=allows_extra(node),
             proxied=proxied_attribute(node.body),
+            composed=tuple(sorted(self.dynamics.composed.get(name, ()))),
         )
         self._bind(
             Definition(
@@ -452,10 +455,14 @@ class _BodyReader:
         value = getattr(node, "value", None)
         annotated = getattr(node, "annotation", None)
         annotation = self.source.quote(annotated)
-        signature = f"{name}: {annotation}" if annotation else name
+        whole = next(
+            (e for e, *_ in assignments(node) if isinstance(e, ast.Tuple | ast.List)), None
+        )
+        signature = f"{name}: {annotation}" if annotation else self.source.quote(whole) or name
         if value is not None and isinstance(value, ast.expr):
             signature += f" = {self.source.quote(value, _LONGEST_VALUE)}"
         is_alias = isinstance(node, ast.Assign) and not isinstance(value, ast.Constant)
+        is_alias = is_alias and whole is None
         given = called_text(value, self.strings)
         return Definition(
             name=name,

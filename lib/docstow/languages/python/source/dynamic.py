@@ -45,6 +45,10 @@ FILLED = "a function gives it names"
 #: Why a class has other names whose instances have a dictionary.
 SET_ON_SELF = "attributes of instances are set by name"
 #: Functions that read what they are given first.
+#: Why a class has other names that its code tests before it sets them: they are words of code.
+TESTED = "attributes are set by names that are tested"
+#: Letters of a written part by which a name that is made of parts is told from others.
+_SHORTEST_PART = 3
 _LOOKING = {"getmembers", "dir", "getattr", "hasattr"}
 _SELF = {"self", "cls"}
 #: Functions that find the module that calls them.
@@ -63,6 +67,8 @@ class Dynamics:
         prefixes: what other names begin with that may appear in the module.
         classes: why any name may appear in a class, by the class's name.
         patched: names that are set on a class from outside, by the class's name.
+        composed: with what names begin and end that are made of parts and may appear in a class,
+            by the class's name.
     """
 
     open_reason: str = ""
@@ -70,6 +76,7 @@ class Dynamics:
     prefixes: set[str] = field(default_factory=set)
     classes: dict[str, str] = field(default_factory=dict)
     patched: dict[str, set[str]] = field(default_factory=dict)
+    composed: dict[str, set[tuple[str, str]]] = field(default_factory=dict)
 
 
 def find_dynamics(tree: ast.Module, text: str) -> Dynamics:
@@ -299,7 +306,7 @@ class _Walker(ast.NodeVisitor):
         name = string_value(node.args[1]) if len(node.args) > 1 else ""
         target = self._classes[-1] if self._classes and self._is_receiver(owner) else owner
         for filled in self._filled_by(owner):
-            self._found.classes.setdefault(filled, FILLED)
+            self._open_named(filled, FILLED)
         if not target or "." in target:
             if not owner and not name and node.args and not self._depth and not self._classes:
                 self._open_module("it sets attributes by name")
@@ -307,8 +314,24 @@ class _Walker(ast.NodeVisitor):
         if name:
             self._found.patched.setdefault(target, set()).add(name)
         elif target and not self._is_private(node.args[1:2]):
+            parts = [*map(_parts, self._values(node.args[1:2]))]
+            if parts and all(map(any, parts)):
+                self._found.composed.setdefault(target, set()).update(parts)
+                return
             reason = SET_ON_SELF if owner == "self" else "attributes are set by name"
-            self._found.classes.setdefault(target, reason)
+            self._open_named(target, TESTED if self._is_tested(node.args[1:2]) else reason)
+
+    def _is_tested(self, name: list[ast.expr]) -> bool:
+        """Return whether the function around passes names by that are not among others."""
+        tested = dotted(name[0]) if name else ""
+        for each in ast.walk(self._function) if tested else ():
+            match each:
+                case ast.If(test=test, body=[*_, ast.Raise() | ast.Continue() | ast.Return()]):
+                    parts = test.values if isinstance(test, ast.BoolOp) else [test]
+                    is_any = isinstance(getattr(test, "op", None), ast.And)
+                    if not is_any and any(_is_not_there(part, tested) for part in parts):
+                        return True
+        return False
 
     def _is_receiver(self, owner: str) -> bool:
         """Return whether a name is what a method gets first, whatever it is called."""
@@ -333,16 +356,19 @@ class _Walker(ast.NodeVisitor):
 
     def _is_private(self, name: list[ast.expr]) -> bool:
         """Return whether a name that is made of parts begins with an underscore."""
-        made = name
-        if name and isinstance(name[0], ast.Name):
-            # The variable of the function: all that is bound to that name begins so.
-            made = [
-                each.value
-                for each in ast.walk(self._function)
-                if isinstance(each, ast.Assign)
-                and any(dotted(target) == name[0].id for target in each.targets)
-            ]
+        made = self._values(name)
         return bool(made) and all(_first_text(each).startswith("_") for each in made)
+
+    def _values(self, name: list[ast.expr]) -> list[ast.expr]:
+        """Return what a name may be: itself, or all that the function binds to a variable."""
+        if not name or not isinstance(name[0], ast.Name):
+            return name
+        return [
+            each.value
+            for each in ast.walk(self._function)
+            if isinstance(each, ast.Assign)
+            and any(dotted(target) == name[0].id for target in each.targets)
+        ]
 
     def _open(self, why: str) -> None:
         # vars() and locals() of a function are its own, but globals() are the module's everywhere.
@@ -358,7 +384,11 @@ class _Walker(ast.NodeVisitor):
 
     def _open_class(self, why: str) -> None:
         if self._classes:
-            self._found.classes.setdefault(self._classes[-1], why)
+            self._open_named(self._classes[-1], why)
+
+    def _open_named(self, owner: str, why: str) -> None:
+        if self._found.classes.get(owner, TESTED) == TESTED:
+            self._found.classes[owner] = why
 
     @staticmethod
     def _is_own_dict(node: ast.AST) -> bool:
@@ -374,6 +404,30 @@ def _passes_module_name(node: ast.Call, name: str) -> bool:
         return True
     given = any(dotted(each) == "__name__" for each in node.args)
     return given and not re.search(r"log|version|attach|getattr|Tester", name, re.IGNORECASE)
+
+
+def _is_not_there(test: ast.expr, name: str) -> bool:
+    """Return whether a test is ``name not in names`` or ``not hasattr(owner, name)``."""
+    match test:
+        case ast.Compare(left=left, ops=[ast.NotIn()]):
+            return dotted(left) == name
+        case ast.UnaryOp(op=ast.Not(), operand=ast.Call(func=ast.Name(id="hasattr"), args=[_, a])):
+            return dotted(a) == name
+    return False
+
+
+def _parts(node: ast.expr) -> tuple[str, str]:
+    """Return with what a text begins and ends that is made of parts; empty for what may be any."""
+    begin, end = "", ""
+    match node:
+        case ast.BinOp(left=left, op=ast.Add(), right=right):
+            begin, end = string_value(left), string_value(right)
+        case ast.BinOp(left=left, op=ast.Mod()) if string_value(left).count("%s") == 1:
+            begin, _, end = string_value(left).partition("%s")
+        case ast.JoinedStr(values=[first, *_, last]):
+            begin, end = string_value(first), string_value(last)
+    long = [each if len(each) >= _SHORTEST_PART else "" for each in (begin, end)]
+    return long[0], long[1]
 
 
 def _first_text(node: ast.expr) -> str:

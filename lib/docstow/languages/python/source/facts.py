@@ -53,12 +53,15 @@ class Forward:
     Attributes:
         targets: what gets them, one that certainly does alone: what is called, dotted
             (``super().name`` for the method of a base), with the class whose instance that begins
-            with, empty where that is no variable. None where any of them is refused.
+            with, empty where that is no variable, and the number of the parameter that gets the
+            dictionary as it is, empty where it is unpacked. None where any of them is refused.
         taken: keywords that the function itself reads.
+        instead: the parameter that gets them in place of a target where it is passed; or empty.
     """
 
-    targets: tuple[tuple[str, str], ...]
+    targets: tuple[tuple[str, str, str], ...]
     taken: frozenset[str] = frozenset()
+    instead: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +88,7 @@ class Definition:
         body: of a class.
         conditional: bound in one branch among others.
         forward: where a function's further keywords go, if that is certain.
+        unpacked: the same of parameters that are dictionaries of keywords, each with its name.
         keeps: whether a function is a decorator that keeps the arguments of what it decorates.
         maker: of an attribute what is called to make it, or else its annotation, dotted.
     """
@@ -106,6 +110,7 @@ class Definition:
     body: ClassBody | None = None
     conditional: bool = False
     forward: Forward | None = None
+    unpacked: tuple[tuple[str, Forward], ...] = ()
     keeps: Keeps = ""
     maker: str = ""
 
@@ -127,6 +132,7 @@ class ClassBody:
         has_slots: whether ``__slots__`` names the attributes of its instances.
         allows_extra: whether its configuration may allow data besides the fields.
         proxied: the attribute to which ``__getattr__`` hands on every name; empty for none.
+        composed: with what further names begin and end that are made of parts.
     """
 
     bases: tuple[str, ...]
@@ -141,6 +147,7 @@ class ClassBody:
     has_slots: bool = False
     allows_extra: bool = False
     proxied: str = ""
+    composed: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

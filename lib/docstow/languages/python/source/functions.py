@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import builtins
 import re
 import textwrap
 from collections.abc import Iterator, Sequence
@@ -16,9 +17,9 @@ from docstow.languages.python.source.syntax import (
     callee,
     decorator_name,
     dotted,
+    function_headers,
     is_of_super,
     message_text,
-    parse_declaration,
     positional,
     string_value,
 )
@@ -293,10 +294,17 @@ def kept_type(decorator: Definition, *, called: bool) -> ast.expr | None:
         decorator: a function.
         called: whether the decorator is the result of its call.
     """
-    if "\n@" in decorator.signature or decorator.signature.count("def ") != 1:
+    headers = function_headers(decorator.signature)
+    if decorator.decorators or any(isinstance(each, ast.AsyncFunctionDef) for each in headers):
         return None
-    header = parse_declaration(decorator.signature)
-    if not isinstance(header, ast.FunctionDef) or header.returns is None or decorator.decorators:
+    names = {decorator_name(each) for one in headers for each in one.decorator_list}
+    # Of overloads one is for what is decorated, another for what comes before.
+    kept = (_kept_by(each, called=called) for each in headers if names <= {"overload"})
+    return next(filter(None, kept), None)
+
+
+def _kept_by(header: Function, *, called: bool) -> ast.expr | None:
+    if header.returns is None:
         return None
     taken, returned = None, _unquoted(header.returns)
     if called:
@@ -305,6 +313,11 @@ def kept_type(decorator: Definition, *, called: bool) -> ast.expr | None:
                 taken, returned = _unquoted(first), _unquoted(last)
     elif (plain := positional(header)) and plain[0].annotation is not None:
         taken = _unquoted(plain[0].annotation)
+        match taken:
+            case ast.Subscript(value=kind, slice=inner) if dotted(kind).endswith("Optional"):
+                taken = inner
+            case ast.BinOp(left=inner, op=ast.BitOr(), right=ast.Constant(None)):
+                taken = inner
     return taken if taken and ast.unparse(taken) == ast.unparse(returned) else None
 
 
@@ -320,15 +333,31 @@ def find_forward(node: Function) -> Forward | None:
     Every use of the dictionary must be seen: it is unpacked into calls, read by a written key,
     kept as it is, or told to whoever passed what is not known. Each such key counts as a parameter.
     """
-    rest = node.args.kwarg.arg if node.args.kwarg is not None else ""
-    if not rest:
-        return None
+    return _forward_of(node, node.args.kwarg.arg) if node.args.kwarg is not None else None
+
+
+def find_unpacked(node: Function) -> tuple[tuple[str, Forward], ...]:
+    """Return where the keys of parameters go that are dictionaries of keywords."""
+    unpacked = {
+        dotted(keyword.value)
+        for each in _body_nodes(node)
+        if isinstance(each, ast.Call)
+        for keyword in each.keywords
+        if keyword.arg is None
+    }
+    names = [each.arg for each in (*positional(node), *node.args.kwonlyargs)]
+    found = ((each, _forward_of(node, each)) for each in names if each in unpacked)
+    return tuple((name, forward) for name, forward in found if forward is not None)
+
+
+def _forward_of(node: Function, rest: str) -> Forward | None:
+    """Return where the keys of a dictionary go that is a parameter."""
     nodes = list(_body_nodes(node))
     uses = sum(isinstance(each, ast.Name) and each.id == rest for each in nodes)
     if not uses:
         return None
     keys = [key for each in nodes if (key := _read_key(each, rest))]
-    calls = [e for e in nodes if isinstance(e, ast.Call) and _passes_keywords(e, rest)]
+    calls = [e for e in nodes if isinstance(e, ast.Call) and _gets(e, rest) is not None]
     refused, tested = _refusals(nodes, rest)
     if not (calls or refused) or _is_shadowed(node, rest):
         return None
@@ -339,10 +368,14 @@ def find_forward(node: Function) -> Forward | None:
         return None
     if any(isinstance(each, ast.Assert) and _uses(each.test, rest) for each in node.body):
         return Forward((), frozenset(keys))
-    targets = [_target(node, each.func) for each in ([certain] if certain else calls)]
-    if not all(target for target, _ in targets):
-        return None
-    return Forward(tuple(dict.fromkeys(targets)), frozenset(keys))
+    called = [certain] if certain else calls
+    targets = [(*_target(node, each.func), _gets(each, rest) or "") for each in called]
+    if all(target for target, _, _ in targets):
+        return Forward(tuple(dict.fromkeys(targets)), frozenset(keys))
+    parameter = dotted(called[0].func)
+    is_one = all(dotted(each.func) == parameter and not _gets(each, rest) for each in called)
+    usual = _usual(node, parameter) if is_one else ""
+    return Forward(((usual, "", ""),), frozenset(keys), parameter) if usual else None
 
 
 def hands_keywords_on(node: Function) -> bool:
@@ -354,8 +387,12 @@ def hands_keywords_on(node: Function) -> bool:
     nodes = list(_body_nodes(node))
     uses = sum(isinstance(each, ast.Name) and each.id == rest for each in nodes)
     calls = [e for e in nodes if isinstance(e, ast.Call) and _passes_keywords(e, rest)]
-    # What takes all arguments as they are may be anything.
-    if not rest or any(isinstance(arg, ast.Starred) for each in calls for arg in each.args):
+    # What takes all arguments as they are may be anything, and so may what is passed.
+    passed = {each.arg for each in (*positional(node)[1:], *node.args.kwonlyargs)}
+    if not rest or any(
+        dotted(each.func) in passed or any(isinstance(arg, ast.Starred) for arg in each.args)
+        for each in calls
+    ):
         return False
     if any(
         _NAMED_BY_DATA.search(dotted(each.func))
@@ -366,6 +403,34 @@ def hands_keywords_on(node: Function) -> bool:
     refused, tested = _refusals(nodes, rest)
     read = sum(_reads_key(each, rest) for each in nodes)
     return bool(calls or refused) and read + len(calls) + refused + tested == uses
+
+
+def keeps_keywords(node: Function) -> bool:
+    """Return whether a function keeps its further keywords: as data of any name, it may be."""
+    rest = node.args.kwarg.arg if node.args.kwarg is not None else ""
+    return bool(rest) and any(_keeps(each, rest) for each in _body_nodes(node))
+
+
+def _keeps(node: ast.AST, rest: str) -> bool:
+    """Return whether a node stores or returns a dictionary, or does something with all its keys."""
+    match node:
+        case ast.Assign(value=value) | ast.AnnAssign(value=value) | ast.Return(value=value):
+            return value is not None and dotted(value) == rest
+        case ast.Call(func=ast.Attribute(value=owner, attr="items" | "keys" | "values" | "copy")):
+            return dotted(owner) == rest
+        case ast.Call(args=args):
+            return any(dotted(each) == rest for each in args)
+        case ast.Dict(keys=keys, values=values):
+            pairs = zip(keys, values, strict=True)
+            return any(key is None and dotted(value) == rest for key, value in pairs)
+    return False
+
+
+def keyword_targets(node: Function) -> list[str]:
+    """Return what a function calls with all of its further keywords, dotted."""
+    rest = node.args.kwarg.arg if node.args.kwarg is not None else ""
+    calls = [e for e in _body_nodes(node) if isinstance(e, ast.Call) and _passes_keywords(e, rest)]
+    return [dotted(each.func) for each in calls]
 
 
 def _reads_key(node: ast.AST, rest: str) -> bool:
@@ -486,6 +551,23 @@ def _passes_keywords(call: ast.Call, rest: str) -> bool:
     return any(each.arg is None and dotted(each.value) == rest for each in call.keywords)
 
 
+def _gets(call: ast.Call, rest: str) -> str | None:
+    """Return how a call gets a dictionary: unpacked, or as a parameter, whose number it is.
+
+    None where it does not get it.
+    """
+    if _passes_keywords(call, rest):
+        return ""
+    if hasattr(builtins, name := dotted(call.func)) or _WARNS.search(name):
+        return None
+    for number, each in enumerate(call.args):
+        if isinstance(each, ast.Starred):
+            break
+        if isinstance(each, ast.Name) and each.id == rest:
+            return str(number)
+    return None
+
+
 def _read_key(node: ast.AST, rest: str) -> str:
     """Return the written key by which a node reads the dictionary; empty where it does not."""
     match node:
@@ -506,6 +588,11 @@ def _is_shadowed(node: Function, rest: str) -> bool:
     """Return whether the name may be another's, or the dictionary is read in another way."""
     for each in _body_nodes(node):
         match each:
+            case ast.FunctionDef() | ast.AsyncFunctionDef() if not any(
+                _stores(inner, rest) for inner in ast.walk(each)
+            ):
+                # A decorator that the function returns gets the same dictionary.
+                continue
             case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.Lambda() | ast.ClassDef():
                 if any(dotted(inner) == rest for inner in ast.walk(each)):
                     return True
@@ -566,6 +653,51 @@ def _target(node: Function, function: ast.expr) -> tuple[str, str]:
     return path, makers[0] if makers else ""
 
 
+def _usual(node: Function, parameter: str) -> str:
+    """Return what a parameter stands for that is not passed; empty where that is not certain.
+
+    Its default is ``None``, and the function says ``if cls is None: cls = Option``.
+    """
+    found = ""
+    for each in _body_nodes(node):
+        match each:
+            case ast.If(
+                test=ast.Compare(
+                    left=ast.Name(id=tested), ops=[ast.Is()], comparators=[ast.Constant(None)]
+                ),
+                body=[ast.Assign(targets=[ast.Name(id=bound)], value=value)],
+            ) if tested == bound == parameter and each in node.body:
+                match value:
+                    case ast.Call(func=function, args=[_, cast]) if dotted(function).endswith(
+                        "cast"
+                    ):
+                        found = dotted(cast)
+                    case _:
+                        found = dotted(value)
+    stored = sum(_stores(each, parameter) for each in _body_nodes(node))
+    return found if stored == 1 and _is_none_by_default(node.args, parameter) else ""
+
+
+def _is_none_by_default(arguments: ast.arguments, parameter: str) -> bool:
+    plain = [*arguments.posonlyargs, *arguments.args]
+    with_default = plain[len(plain) - len(arguments.defaults) :]
+    pairs = [
+        *zip(with_default, arguments.defaults, strict=True),
+        *zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True),
+    ]
+    return any(
+        each.arg == parameter and isinstance(value, ast.Constant) and value.value is None
+        for each, value in pairs
+    )
+
+
+def _stores(node: ast.AST, name: str) -> bool:
+    match node:
+        case ast.Name(id=stored, ctx=ast.Store()) | ast.arg(arg=stored):
+            return stored == name
+    return False
+
+
 def _local_variables(node: Function) -> Iterator[tuple[str, str]]:
     """Yield local names, each with the class or function whose call it is; empty for others."""
     seen: set[int] = set()
@@ -586,3 +718,5 @@ def _local_variables(node: Function) -> Iterator[tuple[str, str]]:
                 yield name, ""
             case ast.Name(ctx=ast.Store()) if id(each) not in seen:
                 yield each.id, ""
+            case ast.arg(arg=name):
+                yield name, ""

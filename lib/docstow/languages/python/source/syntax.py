@@ -253,9 +253,18 @@ def annotation_and_value(signature: str) -> tuple[ast.expr | None, ast.expr | No
     match statement:
         case ast.AnnAssign(annotation=annotation, value=value):
             return annotation, value
-        case ast.Assign(value=value):
-            return None, value
+        case ast.Assign(targets=targets, value=value):
+            return None, value if all(isinstance(each, ast.Name) for each in targets) else None
     return None, None
+
+
+def unpacked(signature: str, name: str) -> tuple[ast.expr, int] | None:
+    """Return what ``a, b = value`` unpacks, and the place of a name; None for anything else."""
+    match _statement(signature):
+        case ast.Assign(targets=[ast.Tuple(elts=parts)], value=value):
+            names = [dotted(each) for each in parts]
+            return (value, names.index(name)) if name in names else None
+    return None
 
 
 def class_type_parameters(header: ast.ClassDef) -> list[str]:

@@ -764,6 +764,12 @@ class ndarray:
     def __gt__(self, other) -> "ndarray": ...
 
 def isnan(values) -> ndarray: ...
+def average(values): ...
+
+class MaskedArray(ndarray):
+    mask: object
+    def update(self, options):
+        vars(self).update(options)
 """,
     },
     "matplotlib": {
@@ -1147,6 +1153,15 @@ def _row(page, name) -> Row: ...
 
 class Page:
     box = _accessor("box")
+
+def heights():
+    '''Return the heights.
+
+    Returns
+    -------
+    heights : ndarray of shape (n,)
+    '''
+    return _measure()
 
 class Made(type):
     def __call__(cls, *args): ...
@@ -1889,6 +1904,22 @@ def test_what_is_compared_or_computed_may_be_of_another_class(
     verify: Verify, code: str, names: list[str]
 ) -> None:
     found = verify(f"import numpy as np\n{code}")["results"]
+    assert [each["name"].rpartition(".")[2] for each in found] == names
+
+
+@pytest.mark.parametrize(
+    ("code", "names"),
+    [
+        ("ferry.heights().average()", ["average"]),
+        ("ferry.heights().mask", []),
+        ("def f(a: np.ndarray):\n    a.average()", []),
+        ("ferry.Page().set_output('pandas')\nferry.heights().columns()", ["set_output"]),
+    ],
+)
+def test_an_array_of_a_docstring_has_nothing_that_only_open_subclasses_may_have(
+    verify: Verify, code: str, names: list[str]
+) -> None:
+    found = verify(f"import numpy as np\nimport ferry\n{code}")["results"]
     assert [each["name"].rpartition(".")[2] for each in found] == names
 
 

@@ -1073,8 +1073,22 @@ def pass_context(function):
 """,
     },
     "sqlalchemy": {
-        "sqlalchemy/__init__.py": "from .sql.schema import Column, Index\n",
+        "sqlalchemy/__init__.py": "from .sql.schema import Column, Index\n"
+        "from .engine.create import create_engine\n",
         "sqlalchemy/sql/__init__.py": "",
+        "sqlalchemy/engine/__init__.py": "",
+        "sqlalchemy/engine/create.py": """
+def create_engine(url, **kwargs):
+    '''Create an engine.
+
+    :param echo=False: log all statements.
+    :param pool_size: connections that are kept.
+    '''
+    return _plugins(url, kwargs)
+
+class Dialect:
+    def __init__(self, native_dates=False): ...
+""",
         "sqlalchemy/sql/schema.py": """
 class Column:
     def __init__(self, name=None, *args, autoincrement=True, primary_key=False, **kw): ...
@@ -1145,6 +1159,15 @@ class Frame:
 
 class Row:
     width = 1
+
+class WideRow(Row): ...
+
+class Desk:
+    def __init__(self):
+        from lighthouse import open_lamp
+        import lantern
+        self.lantern = open_lamp()
+        self.lamp = _measure()
 
 def _accessor(name):
     return property(lambda self: _row(self, name), None)
@@ -1814,6 +1837,10 @@ def test_signatures_in_the_texts_of_compiled_modules_tell_keywords(
         ("sa.Column('a', primary=True)", "Column(primary=)"),
         ("sa.Column('a', auto_increment=True)", "Column(auto_increment=)"),
         ("sa.Index('a', 'b', mysql_length=3, unique=True)", ""),
+        ("sa.create_engine('sqlite://', echo=True, max_pool=1)", "create_engine(max_pool=)"),
+        ("sa.create_engine(f'mysql+x://{host}', native_dates=1, pool_size=2)", ""),
+        ("sa.create_engine('frigate://', max_pool=1)", ""),
+        ("sa.create_engine(host, max_pool=1)", ""),
         ("go.Bar(x=[1], color='teal')", "Bar(color=)"),
         ("go.Bar(x=[1], marker_color='teal', skip_invalid=True)", ""),
         ("go.Figure().update_layout(x_title='a')", "update_layout(x_title=)"),
@@ -1873,6 +1900,9 @@ def test_keywords_of_what_is_drawn_are_its_properties(verify: Verify, code: str,
         ("ferry.Ticket('f').width\nferry.Ticket('f').price()", ["Row.price"]),
         ("ferry.Deck().high\nferry.Deck().low", ["Deck.low"]),
         ("pontoon.plank()\npontoon.haul()", ["pontoon.haul"]),
+        ("class Own(ferry.WideRow):\n    depth = 1\nferry.Page().box.depth", []),
+        ("class Own(ferry.Page):\n    depth = 1\nferry.Page().box.depth", ["Row.depth"]),
+        ("ferry.Desk().lantern.swing()\nferry.Desk().lamp.swing()", ["lamp.swing"]),
         (f"{LIVE}        self.a.count('b')\n        self.b.count('b')\n", []),
     ],
 )

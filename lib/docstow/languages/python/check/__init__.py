@@ -19,6 +19,7 @@ from docstow.languages.python.check.certainty import (
     subclass_may_have,
 )
 from docstow.languages.python.check.checked import Checked
+from docstow.languages.python.check.engine_keywords import mismatch_of_engine
 from docstow.languages.python.check.fitting import Surroundings
 from docstow.languages.python.check.inference import Inference
 from docstow.languages.python.check.origins import with_unheard_of
@@ -481,6 +482,8 @@ class _Checker:
         shape = call_shape(node, self._around)
         if answer.symbol is not None:
             wrong = mismatch_of_prefixed(surface, answer.symbol, shape)
+            if wrong is None:
+                wrong = mismatch_of_engine(surface, answer.symbol, node, shape)
             if wrong is None:
                 wrong = mismatch_of_artist(surface, answer.symbol, path, shape, self._parsed.text)
             if wrong is not None:

@@ -31,7 +31,7 @@ from docstow.languages.python.source.syntax import (
     positional,
     string_value,
 )
-from docstow.languages.python.surface import STANDARD
+from docstow.languages.python.surface import STANDARD, PythonSurface
 from docstow.languages.shared.surface import Openness, Parameter
 
 #: Decorators that leave a class as its body says.
@@ -236,7 +236,7 @@ class LocalClasses:
                 own = LocalType(node, scope.parent or scope)
                 bases = self.bases(own)
                 above = (each for each in bases or () if isinstance(each, PackageType))
-                is_below = bases is None or any(each.path in kind.paths for each in above)
+                is_below = bases is None or any(_derives(each, kind) for each in above)
                 if is_below and self._defines(own, name):
                     return True
         return False
@@ -528,3 +528,12 @@ def _fields(node: ast.ClassDef, specifier: str = "") -> tuple[Parameter, ...] | 
                 has_default = bool(keywords & {"default", "default_factory", "factory"})
         found.append(Parameter(each.target.id, "positional", not has_default))
     return tuple(found)
+
+
+def _derives(own: PackageType, kind: PackageType) -> bool:
+    """Return whether a package's class is another, or may be below it."""
+    if own.path in kind.paths:
+        return True
+    symbol, surface = kind.package.surface.symbol(kind.path), own.package.surface
+    home = (symbol.target if symbol is not None else "") or kind.path
+    return isinstance(surface, PythonSurface) and surface.may_derive(own.path, home)

@@ -383,6 +383,8 @@ class Origins:
             return None
         found = self._of(node.value, scope, depth + 1)
         owner = self._values.type_of(node.value, scope)
+        if any(_imports(each, node.attr) for each in (found or {}).values()):
+            return None  # ``self.selenium`` is what that package makes.
         if found is not None and isinstance(owner, PackageType):
             package = owner.package
             found = {**found, package.name: package}
@@ -480,6 +482,11 @@ class Origins:
         finally:
             self._open.discard(key)
         return {**made, **given} if made is not None and given is not None else None
+
+
+def _imports(package: Installed, name: str) -> bool:
+    surface = package.surface
+    return isinstance(surface, PythonSurface) and name in surface.words.imports
 
 
 def _merged(many: Iterable[_Packages | None]) -> _Packages | None:

@@ -140,6 +140,8 @@ class PythonFiles:
         self._modules: dict[str, ModuleFiles | None] = {}
         self._searched: dict[tuple[Path, str], bool | None] = {}
         self._signatures: dict[tuple[Path, str], list[str]] = {}
+        #: What stands for sources of Cython.
+        self._pythons: dict[Path, str] = {}
         #: The texts of compiled modules that were compressed.
         self._texts: dict[Path, bytes] = {}
         self.stamps = Stamps()
@@ -214,7 +216,11 @@ class PythonFiles:
         Raises:
             DocstowError: it cannot be read.
         """
+        if path not in self._pythons:
+            self._pythons[path] = self._read_cython(path)
+        return self._pythons[path]
 
+    def _read_cython(self, path: Path) -> str:
         def read(place: Path) -> str:
             self.stamps.note(place)
             return self._boundary.read(place, most=_LARGEST_FILE).decode("utf-8", "replace")

@@ -2001,12 +2001,13 @@ def test_one_server_works_for_a_project_and_another_when_it_is_gone(
 ) -> None:
     wrong = "import harbour\n[s.sale() for s in harbour.call('a').moor('b').ships]"
     assert len(verify(wrong)["results"]) == 1
-    first = opened.engines.pids()
+    # Those of other projects may end meanwhile, where there is little memory.
+    first = opened.engines.pids()[-2:]
     assert verify("import harbour\nharbour.call('a')")["results"] == []
-    assert opened.engines.pids() == first
+    assert opened.engines.pids()[-2:] == first
     os.kill(first[-1], signal.SIGKILL)
     assert len(verify(wrong)["results"]) == 1
-    assert opened.engines.pids() != first
+    assert first[-1] not in opened.engines.pids()
 
 
 def test_without_the_engine_the_answer_says_so(project: Path, tmp_path: Path) -> None:

@@ -636,13 +636,14 @@ def test_only_one_server_works_for_a_project_and_another_when_it_is_gone(
     verify: Verify, opened: Runtime
 ) -> None:
     verify('"a".trim();')
-    first = opened.engines.pids()
+    # Those of other projects may end meanwhile, where there is little memory.
+    first = opened.engines.pids()[-1]
     verify('"a".trimm();')
-    assert opened.engines.pids() == first
-    os.kill(first[-1], signal.SIGKILL)
+    assert opened.engines.pids()[-1] == first
+    os.kill(first, signal.SIGKILL)
     (name,) = names(verify('"a".trimm();'))
     assert name.lower().endswith("string.trimm")
-    assert opened.engines.pids() != first
+    assert first not in opened.engines.pids()
 
 
 def test_files_outside_are_not_read(verify: Verify, tmp_path: Path) -> None:

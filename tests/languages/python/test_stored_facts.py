@@ -80,6 +80,19 @@ def test_what_is_stored_is_of_all_the_code_that_reads() -> None:
     assert imported - own - covered == {"docstow.core.errors"}
 
 
+def test_on_a_full_disk_files_are_read_each_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        stored_facts, "_SCHEMA", f"PRAGMA max_page_count = 3; {stored_facts._SCHEMA}"
+    )
+    expected = read_module(BODY, "dataclasses", package=False)
+    for _ in range(2):
+        assert StoredFacts(tmp_path).read(BODY, "dataclasses", package=False) == expected
+    with closing(sqlite3.connect(tmp_path / "python-facts.sqlite")) as stored:
+        assert stored.execute("SELECT count(*) FROM facts").fetchone() == (0,)
+
+
 def test_what_cannot_be_parsed_is_told_each_time(tmp_path: Path) -> None:
     for _ in range(2):
         with pytest.raises(UnreadableInput, match="x cannot be parsed in line 1"):

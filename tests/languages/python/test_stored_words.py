@@ -126,6 +126,27 @@ def test_a_file_that_is_damaged_is_made_anew(tmp_path: Path) -> None:
         assert stored.execute("SELECT count(*) FROM words").fetchone()[0] > 100
 
 
+def test_a_row_that_is_damaged_is_not_believed(tmp_path: Path) -> None:
+    found = words_of("json", StoredWords(tmp_path))
+    assert found.has("indent")
+    with closing(sqlite3.connect(tmp_path / "python-words.sqlite")) as stored, stored:
+        stored.execute("UPDATE words SET files = x'00'")
+    assert found.has("separators")
+    assert not found.has("no_such_word_in_it")
+
+
+def test_on_a_full_disk_all_files_are_searched(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    expected = answers(words_of("asyncio", None))
+    full = f"PRAGMA max_page_count = 8; {stored_words._SCHEMA}"
+    monkeypatch.setattr(stored_words, "_SCHEMA", full)
+    for _ in range(2):
+        assert answers(words_of("asyncio", StoredWords(tmp_path))) == expected
+    with closing(sqlite3.connect(tmp_path / "python-words.sqlite")) as stored:
+        assert stored.execute("SELECT count(*) FROM packages").fetchone() == (0,)
+
+
 def test_what_is_dropped_meanwhile_is_searched(tmp_path: Path) -> None:
     found = words_of("json", StoredWords(tmp_path))
     assert found.has("indent")

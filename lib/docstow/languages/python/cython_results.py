@@ -11,12 +11,16 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from docstow.languages.python.cython_statements import Statement, bodies, bracketed, split
+from docstow.languages.python.cython_statements import (
+    CLASS,
+    PROPERTY,
+    Statement,
+    bodies,
+    bracketed,
+    split,
+)
 from docstow.text.python_ast import try_parse_expression
 
-_CLASS = re.compile(
-    r"(?:(?:cdef|cpdef)\s+(?:(?:public|api|packed)\s+)*)?class\s+([\w.]+)\s*(?:\(([\w.,\s]*)\))?"
-)
 _FUNCTION = re.compile(
     r"(?:async\s+)?(?:def|cpdef|cdef)\s+(?:(?:inline|api|public)\s+)*(?:([\w.]+)\s+)?(\w+)\s*\("
 )
@@ -28,7 +32,6 @@ _ASSIGNED = re.compile(r"(\w+)\s*=(?!=)\s*(.+)", re.DOTALL)
 _REBOUND = re.compile(
     r"for\s+(.+?)\s+in\b|.*\bas\s+(\w+)\s*:|([\w\s,()*]+,[\w\s,()*]*)=(?!=)", re.DOTALL
 )
-_PROPERTY = re.compile(r"property\s+(\w+)\s*:")
 _RETURN = re.compile(r"return\b\s*(.*)", re.DOTALL)
 _CAUGHT = re.compile(r"except\b.*\bas\s+(\w+)\s*:", re.DOTALL)
 _CAST = re.compile(r"<\s*(\w+)\s*\??>")
@@ -72,11 +75,11 @@ class Results:
         self._functions: dict[str, _Function] = {}
         found = [*bodies(statements)]
         for each, _ in found:
-            if match := _CLASS.match(each.text):
-                bases = (one.strip().rpartition(".")[2] for one in (match[2] or "").split(","))
-                self._classes[match[1]] = _Class(tuple(one for one in bases if one))
+            if match := CLASS.match(each.text):
+                bases = split((match[2] or "").strip("()"))
+                self._classes[match[1]] = _Class(tuple(e.rpartition(".")[2] for e in bases))
         for each, body in found:
-            if match := _CLASS.match(each.text):
+            if match := CLASS.match(each.text):
                 self._note_class(self._classes[match[1]], body)
             elif each.indent == 0 and (function := _function(each.text, body)) is not None:
                 name, noted = function
@@ -102,7 +105,7 @@ class Results:
         for each, below in bodies(body):
             if each.indent > inner:
                 continue
-            if match := _PROPERTY.match(each.text):
+            if match := PROPERTY.match(each.text):
                 inside = (_function(one.text, lines) for one, lines in bodies(below))
                 got = [e[1] for e in inside if e is not None and e[0] == "__get__"]
                 noted.methods.update((match[1], one) for one in got)

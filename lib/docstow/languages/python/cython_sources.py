@@ -14,6 +14,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from docstow.languages.python.cython_results import Results
 from docstow.languages.python.cython_statements import (
+    CLASS,
+    PROPERTY,
     Statement,
     bodies,
     bracketed,
@@ -27,17 +29,11 @@ CYTHON_SOURCE = ".pyx"
 #: The same with files that they include, and with declarations.
 CYTHON_FILES = (CYTHON_SOURCE, ".pxi", ".pxd")
 _DOCSTRING = re.compile(r"[rRuUbB]{0,2}(?:\"|')")
-_CLASS = re.compile(
-    r"(?:(?:cdef|cpdef)\s+(?:(?:public|api|packed)\s+)*)?class\s+([\w.]+)\s*"
-    r"(\([^()]*(?:\([^()]*\)[^()]*)*\))?\s*(?:\[[^\]]*\]\s*)?:\s*(.*)",
-    re.DOTALL,
-)
 _FUNCTION = re.compile(
     r"(?:async\s+)?(?:def|cpdef)\b(?:\([^)]*\)(?=\s*\w)|\[[^\]]*\]|[^(\[])*?\b(\w+)\s*\(",
     re.DOTALL,
 )
 _INIT = re.compile(r"def\s+__init__\b")
-_PROPERTY = re.compile(r"property\s+(\w+)\s*:")
 _INCLUDE = re.compile(r"include\s+[\"']([^\"']+)[\"']")
 _INCLUDED = re.compile(rb"^[ \t]*include\s+[\"']([^\"'\n]+)[\"']", re.MULTILINE)
 #: Attributes of a class of C that Python sees: ``cdef readonly object name, other``.
@@ -169,7 +165,7 @@ class _Writer:
     def declare(self, statements: Sequence[Statement]) -> None:
         """Note the classes that a ``.pxd`` declares, and write the enumerations."""
         for each, body in bodies(statements):
-            if match := _CLASS.match(each.text):
+            if match := CLASS.match(each.text):
                 self._declared[match[1]] = (match, [*_seen(body)])
             elif _ENUMERATION.match(each.text):
                 self._write_plain(each.text, body)
@@ -193,13 +189,13 @@ class _Writer:
     def _write(self, each: Statement, body: Sequence[Statement]) -> bool:
         """Write a statement; return whether what is inside it is dealt with."""
         text = each.text
-        if match := _CLASS.match(text):
+        if match := CLASS.match(text):
             self._class(each.indent, match, body)
             return False
         if match := _FUNCTION.match(text):
             self._function(match, text, body)
             return True
-        if match := _PROPERTY.match(text):
+        if match := PROPERTY.match(text):
             self._put("@property")
             self._define(match[1], "self", self._result(match[1]), body)
             return True

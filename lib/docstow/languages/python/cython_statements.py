@@ -15,6 +15,13 @@ _MARK = re.compile(
     r"#[^\n]*|\\\n|[(\[{]|[)\]}]|\n",
     re.DOTALL,
 )
+#: A class with its bases, in brackets, and what stands behind the colon.
+CLASS = re.compile(
+    r"(?:(?:cdef|cpdef)\s+(?:(?:public|api|packed)\s+)*)?class\s+([\w.]+)\s*"
+    r"(\([^()]*(?:\([^()]*\)[^()]*)*\))?\s*(?:\[[^\]]*\]\s*)?:\s*(.*)",
+    re.DOTALL,
+)
+PROPERTY = re.compile(r"property\s+(\w+)\s*:")
 
 
 @dataclass(frozen=True, slots=True)

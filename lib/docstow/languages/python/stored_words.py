@@ -9,6 +9,7 @@ import sqlite3
 import time
 from array import array
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from pathlib import Path
 
 from docstow.languages.python.cache_file import CacheFile, stored_bytes
@@ -72,7 +73,9 @@ class StoredWords:
                 rows = (stored.execute(_FILES, [number, each]).fetchone() for each in wanted)
                 return frozenset(file for row in rows if row for file in array("H", row[0]))
 
-        return self._file.run(look)
+        with suppress(ValueError):
+            return self._file.run(look)
+        return None  # It is damaged.
 
     def traits(self, package: bytes) -> str | None:
         """Return what else is stored of a package, which is kept longer for it; None if nothing."""

@@ -39,8 +39,9 @@ def may_decide(path: str, given: Iterable[ValueType | None]) -> bool:
         given: the types of its arguments.
     """
     own = {"numpy", STANDARD}
-    others = (e for e in given if isinstance(e, PackageType) and e.package.name not in own)
-    return path.startswith("numpy.") and any(True for _ in others)
+    return path.startswith("numpy.") and any(
+        isinstance(each, PackageType) and each.package.name not in own for each in given
+    )
 
 
 def stands_for_others(owner: PackageType) -> bool:

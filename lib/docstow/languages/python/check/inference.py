@@ -45,7 +45,6 @@ from docstow.languages.python.source.syntax import (
     Function,
     decorator_name,
     positional,
-    string_value,
 )
 from docstow.languages.python.surface import STANDARD, PythonSurface
 from docstow.languages.shared.lookup import Names, PassedArguments
@@ -174,9 +173,11 @@ class Inference:
 
     @cached_property
     def _makes_tables(self) -> bool:
+        """Whether the code names a function after which scikit-learn returns tables."""
         return any(
-            isinstance(each, ast.Attribute) and each.attr in _MAKING_TABLES
+            getattr(each, "attr", getattr(each, "id", "")) in _MAKING_TABLES
             for block in self._scopes
+            if isinstance(block, ast.Module)
             for each in ast.walk(block)
         )
 
@@ -495,8 +496,11 @@ class Inference:
                 continue
             for node in own_nodes(block):
                 match node:
-                    case ast.Call(func=ast.Attribute(attr="client" | "resource"), args=[first, *_]):
-                        for name in (string_value(first), f"{string_value(first)}_client"):
+                    case ast.Call(
+                        func=ast.Attribute(attr="client" | "resource"),
+                        args=[ast.Constant(str(service)), *_],
+                    ):
+                        for name in (service, f"{service}_client"):
                             found.setdefault(name, []).append((node, scope))
         return found
 

@@ -16,6 +16,7 @@ from docstow.languages.python.source.syntax import (
     SourceText,
     callee,
     decorator_name,
+    defaults,
     dotted,
     function_headers,
     is_of_super,
@@ -675,20 +676,9 @@ def _usual(node: Function, parameter: str) -> str:
                     case _:
                         found = dotted(value)
     stored = sum(_stores(each, parameter) for each in _body_nodes(node))
-    return found if stored == 1 and _is_none_by_default(node.args, parameter) else ""
-
-
-def _is_none_by_default(arguments: ast.arguments, parameter: str) -> bool:
-    plain = [*arguments.posonlyargs, *arguments.args]
-    with_default = plain[len(plain) - len(arguments.defaults) :]
-    pairs = [
-        *zip(with_default, arguments.defaults, strict=True),
-        *zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True),
-    ]
-    return any(
-        each.arg == parameter and isinstance(value, ast.Constant) and value.value is None
-        for each, value in pairs
-    )
+    default = defaults(node).get(parameter)
+    is_none = isinstance(default, ast.Constant) and default.value is None
+    return found if stored == 1 and is_none else ""
 
 
 def _stores(node: ast.AST, name: str) -> bool:

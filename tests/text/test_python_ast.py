@@ -34,6 +34,28 @@ def test_what_is_no_python_says_so_and_the_next_has_its_turn(text: str) -> None:
     assert ast.unparse(python_ast.parse_expression("a | b")) == "a | b"
 
 
+def test_type_parameters_are_read_by_any_interpreter() -> None:
+    text = """type Pair[T] = tuple[T, T]
+type Size = int
+class Box[T: (int, "a]b"), *Ts](Base):
+    def put[
+        U,  # ] of what it holds
+        **P,
+    ](self, each: U) -> T: ...
+type = 3
+"""
+    pair, size, box, plain = python_ast.parse_module(text).body
+    assert isinstance(pair, ast.Assign)
+    assert isinstance(size, ast.Assign)
+    assert isinstance(box, ast.ClassDef)
+    (put,) = box.body
+    assert isinstance(put, ast.FunctionDef)
+    assert (box.name, put.name, put.args.args[1].lineno) == ("Box", "put", 7)
+    assert [pair.lineno, size.lineno, plain.lineno] == [1, 2, 8]
+    assert ast.get_source_segment(text, pair.value) == "tuple[T, T]"
+    assert ast.get_source_segment(text, size.value) == "int"
+
+
 def test_a_texts_own_escapes_warn_nobody() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")

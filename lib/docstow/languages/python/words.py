@@ -26,6 +26,7 @@ from docstow.languages.python.source.syntax import Function, dotted
 from docstow.languages.python.stored_words import StoredWords
 from docstow.languages.shared.boundary import Boundary
 from docstow.languages.shared.stamps import Stamps
+from docstow.text import python_ast
 from docstow.text.python_ast import try_parse_module
 
 _MOST_MODULES = 4000
@@ -303,8 +304,9 @@ class Words:
 @cache
 def _reader() -> bytes:
     """Return a digest of the code that reads files, whose next version may find more."""
-    files = (Path(__file__), Path(stored_words.__file__))
-    return hashlib.sha256(b"".join(each.read_bytes() for each in files)).digest()
+    files = (Path(each.__file__ or "") for each in (stored_words, python_ast))
+    read = [Path(__file__).read_bytes(), *(each.read_bytes() for each in files)]
+    return hashlib.sha256(b"".join(read)).digest()
 
 
 def _is_anything(name: str, text: bytes) -> bool:

@@ -29,7 +29,8 @@ is kept aside (``eighteenth-kept``); ``programs/nineteenth`` 48 more over the mo
 which nobody has looked at every second one, nor at the last eight (``nineteenth-kept``);
 ``programs/twentieth`` 32 over packages of both kinds, of which every second one is kept aside
 (``twentieth-kept``), but for one alarm; ``programs/twentyfirst`` 32 more, likewise
-(``twentyfirst-kept``).
+(``twentyfirst-kept``); ``programs/twentysecond`` 32 more, for Python 3.12, likewise
+(``twentysecond-kept``).
 Programs with ``(js)`` in their titles are given as JavaScript.
 
 The packages are installed, and never run::
@@ -66,7 +67,7 @@ _LATER = (
     *("second", "third", "fourth", "fifth", "sixth", "seventh"),
     *("eighth", "ninth", "tenth", "eleventh", "twelfth"),
     *("thirteenth", "fourteenth", "fifteenth", "sixteenth", "seventeenth"),
-    *("eighteenth", "nineteenth", "twentieth", "twentyfirst"),
+    *("eighteenth", "nineteenth", "twentieth", "twentyfirst", "twentysecond"),
 )
 _KEPT = (*_LATER[5:],)
 PARTS = (*HALVES, *_LATER, *(f"{each}-kept" for each in _KEPT))

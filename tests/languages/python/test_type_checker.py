@@ -1035,7 +1035,14 @@ class Flock:
     "django": {
         "django/__init__.py": "",
         "django/db/__init__.py": "",
-        "django/db/models/__init__.py": "from .base import Model\nfrom .manager import Manager\n",
+        "django/db/models/__init__.py": (
+            "from .base import Model\nfrom .manager import Manager\nfrom .fields import CharField\n"
+            "from .fields.related import ForeignKey\n"
+        ),
+        "django/db/models/fields/__init__.py": "class CharField: ...\n",
+        "django/db/models/fields/related.py": (
+            "class ForeignKey:\n    def __init__(self, to): ...\n"
+        ),
         "django/db/models/base.py": "import django\nclass Model:\n    def save(self): ...\n",
         "django/db/models/query.py": """
 class QuerySet:
@@ -1236,6 +1243,81 @@ def read(path) -> WideFrame | Row: ...
         "pontoon/parts.py": "__all__ = ['plank']\ndef plank(): ...\nglobals()['x' + y] = 1\n",
         "pontoon/rope.py": "def haul(): ...\n",
     },
+    "dock": {
+        "dock/__init__.py": """
+import sys
+from enum import IntEnum
+
+__all__ = ["crane"]
+
+class Size(IntEnum):
+    SMALL = 1
+
+module = sys.modules[__name__]
+for kind in (Size,):
+    for item in kind:
+        setattr(module, item.name, item.value)
+
+globals()["neddih"[::-1]] = 1
+
+def __getattr__(name):
+    if name in __all__ or name == "winch":
+        return _load(name)
+    if name == "rope" and not _ROPES:
+        raise ImportError(name)
+    raise AttributeError(name)
+
+class Plain(type):
+    def __new__(meta, name, bases, namespace):
+        namespace.setdefault("_made", [])
+        return super().__new__(meta, name, bases, namespace)
+
+class Filling(type):
+    def __new__(meta, name, bases, namespace):
+        namespace[name.lower()] = 1
+        return super().__new__(meta, name, bases, namespace)
+
+class Hull(metaclass=Plain):
+    def float(self): ...
+
+class Mast(metaclass=Filling):
+    def raised(self): ...
+
+class Wrapper:
+    def __init__(self, held):
+        self._held = held
+    def __getattribute__(self, name):
+        return getattr(object.__getattribute__(self, "_held"), name)
+
+class Results:
+    def interval(self, alpha=0.05): ...
+
+class ResultsWrapper(Wrapper): ...
+
+wrap_all(ResultsWrapper, Results)
+
+class Model:
+    def __init__(self, text=""): ...
+    @classmethod
+    def of_text(cls, text):
+        model = cls(text)
+        model.text = text
+        return model
+    def fit(self):
+        return ResultsWrapper(Results())
+
+ols = Model.of_text
+
+class Rolling:
+    def _reduce(name) -> Callable[..., Hull]: ...
+    mean = _reduce("mean")
+
+class Switch:
+    on = False
+    def toggle(self, name):
+        setattr(self, name, not getattr(self, name))
+""",
+    },
     "reef": {
         "reef/__init__.py": """
 class Query:
@@ -1253,7 +1335,24 @@ class Own:
     b = ferry.Live("")
     def f(self):
 """
-BOOKS = "from django.db import models\nclass Book(models.Model):\n    a = 1\n"
+BOOKS = """from django.db import models
+class Author(models.Model):
+    name = models.CharField()
+class Book(models.Model):
+    a = 1
+    title = models.CharField()
+    author = models.ForeignKey(Author)
+"""
+#: A class whose attributes are parts of other things.
+UNPACKED = """
+class A:
+    def __init__(self, t):
+        self.a, (self.b, *self.c) = t
+        for self.d in t:
+            pass
+        with open(t) as self.e:
+            pass
+"""
 #: Fixtures of pytest that the code makes itself.
 FIXTURES = """
 from collections.abc import AsyncIterator
@@ -1465,6 +1564,16 @@ def test_what_type_checkers_take_is_suggested_before_what_they_refuse(
             "Book.saved",
             "Book.save",
         ),
+        (f"{BOOKS}Book.objects.get_or_create(a=1)[0].author.saved()", "Author.saved", "save"),
+        (f"{BOOKS}Book.objects.get(a=1).title.uppercase()", "builtins.str.uppercase", "upper"),
+        (f"{BOOKS}Book.objects.first(kind=1)", "Manager.first(kind=)", None),
+        ("import dock\ndock.LARGES", "dock.LARGES", None),
+        ("import dock\ndock.cranes", "dock.cranes", "crane"),
+        ("import dock\ndock.Hull().floats", "dock.Hull.floats", "float"),
+        ("import dock\ndock.ols('a').fits()", "Model.fits", "fit"),
+        ("import dock\ndock.ols('a').fit().interval(alp=1)", "interval(alp=)", "alpha"),
+        ("import dock\ndock.Rolling().mean(1).floats()", "Hull.floats", "float"),
+        ("import dock\ndock.Switch().off", "dock.Switch.off", None),
         (f"{BOUND}    self.retries()", "celery.Task.retries", "celery.Task.retry"),
         (f"{BOUND}    self.retry(delay=3)", "celery.Task.retry(delay=)", "countdown"),
         (
@@ -1500,9 +1609,9 @@ def test_what_is_wrong_is_found_with_its_place_and_owner(
     word = name.removesuffix("=)").split("(")[-1].split(".")[-1]
     is_call = name.endswith(")")
     starts = (
-        ("harbour", "quay", "atoll", "isle", "cape", "heron", "egret", "self", "C(")
+        ("harbour", "quay", "atoll", "isle", "cape", "heron", "egret", "self", "C(", "dock", "Book")
         if is_call
-        else (word, "from ", "cape.", "heron.", "weir.")
+        else (word, "from ", "cape.", "heron.", "weir.", "mole.", "dock.")
     )
     assert line[found["column"] - 1 :].startswith(starts), found
 
@@ -1520,6 +1629,10 @@ def test_what_is_wrong_is_found_with_its_place_and_owner(
         "import lagoon\nfor each in [lagoon.pool()]:\n    each.depth",
         f"{MADE}    @x.validator\n    def f(self): ...",
         f"{MADE}P(1, y=2).__fields__",
+        "import dock\ndock.SMALL, dock.crane, dock.winch, dock.Mast().mast, dock.ols('a').text",
+        "import dock\nr = dock.ols('a').fit()\nr.interval(alpha=1).more()\nr._held.more()",
+        f"{BOOKS}b = Book.objects.get(a=1)\nb.get_title_display()\nb.author.name.upper()",
+        f"{UNPACKED}x = A(1)\nx.a, x.b, x.c, x.d, x.e",
         "import reef\nclass Q(reef.Query):\n    every = 1\nQ.as_manager()\nreef.Query.as_manager()",
         "from own import Own\nOwn().absent\nimport own\nown.Own().absent",
         "import harbour\nship = harbour.call('a')\nship.name = 'x'\nprint(ship.name)",

@@ -36,7 +36,7 @@ HARMLESS_DECORATORS = frozenset(
     {
         *("dataclass", "dataclass_transform", "define", "frozen", "mutable", "s", "attrs"),
         *("final", "runtime_checkable", "type_check_only", "disjoint_base", "deprecated"),
-        *("total_ordering", "unique", "set_module"),
+        *("total_ordering", "unique", "set_module", "define_aliases"),
     }
 )
 #: What the dates, spans and periods of a pandas Series have, which decorators take from arrays.
@@ -122,6 +122,8 @@ DATA_HOLDERS = frozenset(
         "matplotlib.figure.FigureBase",
     }
 )
+#: Classes that set attributes by names that they have already, as code elsewhere makes sure.
+CHECKED_NAMES = frozenset({"textual.dom.DOMNode", "sklearn.base.BaseEstimator"})
 #: Classes that answer for data that their configuration allows, and for nothing else. All their
 #: methods are written.
 MODELS = frozenset(
@@ -133,6 +135,10 @@ UNTOLD: Mapping[str, str] = {
     "asyncpg.pool.Pool.acquire": "asyncpg.pool.PoolAcquireContext",
     "asyncpg.pool.PoolAcquireContext.__aenter__": "asyncpg.pool.PoolConnectionProxy",
     "celery.app.task.Task.request": "celery.app.task.Context",
+    "django.db.connection": "django.db.backends.base.base.BaseDatabaseWrapper",
+    "django.db.backends.base.base.BaseDatabaseWrapper.schema_editor": (
+        "django.db.backends.base.schema.BaseDatabaseSchemaEditor"
+    ),
     "lxml.etree._Element.find": "lxml.etree._Element",
     "lxml.etree._ElementTree.find": "lxml.etree._Element",
     "openpyxl.workbook.workbook.Workbook.active": "openpyxl.worksheet.worksheet.Worksheet",
@@ -143,7 +149,7 @@ UNTOLD: Mapping[str, str] = {
     "pandas.core.indexes.base.Index.str": "pandas.core.strings.accessor.StringMethods",
     **{
         f"django.db.models.{owner}.{name}": "django.db.models.query.QuerySet"
-        for owner in ("query.QuerySet", "manager.Manager")
+        for owner in ("query.QuerySet", "manager.Manager", "manager.BaseManager")
         for name in (
             *("all", "filter", "exclude", "complex_filter", "annotate", "alias", "order_by"),
             *("distinct", "extra", "reverse", "defer", "only", "using", "none", "union"),
@@ -158,6 +164,12 @@ UNTOLD_ITEMS: Mapping[str, tuple[str, str]] = {
 }
 #: Classes that answer for any name with data, and with nothing that could be called.
 DATA_ANSWERS = frozenset(
+    {
+        *("bs4.element.Tag", "django.conf.LazySettings", "omegaconf.dictconfig.DictConfig"),
+        *("pyparsing.results.ParseResults", "requests.structures.LookupDict"),
+        *("sqlalchemy.engine._py_row.BaseRow", "sqlalchemy.engine._row_cy.BaseRow"),
+    }
+) | frozenset(
     f"pymongo.{kind}.{name}"
     for kind in ("synchronous", "asynchronous")
     for name in (

@@ -6,6 +6,7 @@ source has what is there.
 
 from __future__ import annotations
 
+import abc
 import ast
 import builtins
 import enum
@@ -16,6 +17,7 @@ from dataclasses import dataclass, replace
 
 from docstow.languages.python.builtin_names import (
     ADDED_NAMES,
+    CHECKED_NAMES,
     CLASS_NAMES,
     DATA_ANSWERS,
     DATA_HOLDERS,
@@ -29,7 +31,7 @@ from docstow.languages.python.builtin_names import (
     standard_class,
 )
 from docstow.languages.python.files import Layer, ModuleFiles, PythonFiles
-from docstow.languages.python.source.dynamic import FILLED, SET_ON_SELF, TESTED
+from docstow.languages.python.source.dynamic import CHANGES, FILLED, SET_ON_SELF, TESTED
 from docstow.languages.python.source.facts import ClassBody, Decorator, Definition, ModuleFacts
 from docstow.languages.python.source.functions import kept_type
 from docstow.languages.python.source.syntax import annotation_and_value, dotted
@@ -40,8 +42,8 @@ _DEEPEST = 40
 _IS_OWN_BASE = "it inherits from itself"
 #: What methods call themselves and their bases by.
 _RECEIVERS = frozenset({"self", "cls", "super()"})
-#: Methods of a metaclass that make a class.
-_MAKING = frozenset({"__new__", "__init__", "__prepare__", "__call__"})
+#: Metaclasses of Python that add no public names.
+_PLAIN = frozenset({object, type, abc.ABCMeta, enum.EnumMeta})
 _EXTRA = "its configuration allows further data"
 _COMPILED = "it is compiled, and stubs leave out what they do not tell"
 #: Names of decorators that take arguments under other names, too.
@@ -207,7 +209,7 @@ class Lineage:
     def making(self) -> list[DefinitionView]:
         """The classes of its metaclass, and bases that are told of it, which may add names."""
         told = [e for e in self.classes[1:] if "__init_subclass__" in _body_names(e)]
-        makers = [e for e in self.metaclasses if not _MAKING.isdisjoint(_body_names(e))]
+        makers = [e for e in self.metaclasses if _gives_names(e)]
         return [each for each in (*makers, *told) if each.path not in MODELS]
 
     @property
@@ -614,9 +616,19 @@ class Names:
             return f"it fills itself with names that begin with {', '.join(facts.open_prefixes)}"
         if any(self._is_decorated_by_method(module, layer, e[0]) for e in facts.names.values()):
             return "a method of a class decorates its classes, and may give names to it"
+        if self._is_made_by_loader(module, facts):
+            return "another of its modules loads it"
         if any(self._is_filled_by_decorator(module, layer, e[0]) for e in facts.names.values()):
             return FILLED
         return ""
+
+    def _is_made_by_loader(self, module: ModuleFiles, facts: ModuleFacts) -> bool:
+        """Return whether a module has nothing but one of its own that changes Python's modules."""
+        ways = [way for each in facts.names.values() for way in each]
+        inner = f"{ways[0].target}.{ways[0].imported}" if len(ways) == 1 else ""
+        found = self.files.module(inner) if inner.startswith(f"{module.name}.") else None
+        read = self.files.readable(found) if found is not None else ()
+        return any(each.open_reason.startswith(CHANGES) for _, each in read)
 
     def _is_filled_by_decorator(self, module: ModuleFiles, layer: Layer, way: Definition) -> bool:
         """Return whether what decorates a definition writes to the globals of its module."""
@@ -635,7 +647,9 @@ class Names:
         if way.kind != "class":
             return False
         here = DefinitionView(self, module.name, layer, f"{module.name}.{way.name}", way)
-        found = (here.find(each.name) for each in way.decorators if "." in each.name)
+        named = (each.name for each in way.decorators if "." in each.name)
+        # What registers a class gives no names.
+        found = (here.find(each) for each in named if ".register" not in each)
         return any(isinstance(each, DefinitionView) and each.owner is not None for each in found)
 
     # -- classes -------------------------------------------------------------------------------
@@ -804,13 +818,21 @@ def _in_no_body(lineage: Lineage, name: str) -> list[NameView]:
     return []
 
 
-def _trace(view: DefinitionView) -> Lineage:
-    """Return the lineage of a class, by its header and the headers of its bases."""
+def _trace(view: DefinitionView, wrapped: Lineage | None = None) -> Lineage:
+    """Return the lineage of a class, by its header and the headers of its bases.
+
+    Args:
+        view: the class.
+        wrapped: of the class whose instances it stands for, where another one below it says so.
+    """
     body = view.definition.body
     if body is None:
         return _unknown_lineage(f"{view.path} is no class")
     doubts = _Doubts()
     doubts.read_class(view, body)
+    told = view.find(body.wrapped) if body.wrapped else None
+    if isinstance(told, DefinitionView) and told.definition.body is not None:
+        wrapped = told.names.lineage(told)
     metaclasses = _trace_metaclass(view, body, doubts)
     orders: list[list[DefinitionView]] = []
     standard: list[type] = []
@@ -824,7 +846,7 @@ def _trace(view: DefinitionView) -> Lineage:
             standard.append(kind)
             has_slots = has_slots and kind in SLOTTED
         elif isinstance(found, DefinitionView) and found.definition.body is not None:
-            inherited = found.names.lineage(found)
+            inherited = found.names.lineage(found) if not wrapped else _trace(found, wrapped)
             orders.append(list(inherited.classes))
             standard += inherited.standard
             unread += inherited.unread
@@ -842,6 +864,8 @@ def _trace(view: DefinitionView) -> Lineage:
             reason = f"its base class {base or '(an expression)'} is not known"
             doubts.add(_anything(reason), reason)
     proxied = _proxied(view, body.proxied) if body.proxied else None
+    if wrapped is not None and body.getattr_result != "no":
+        proxied = wrapped
     if proxied is None and view.path not in MODELS:
         doubts.read_getattr(view, body, standard)
     if proxied is not None:
@@ -930,9 +954,12 @@ def _trace_metaclass(
 def _adds_nothing(metaclass: Lineage) -> bool:
     """Return whether a metaclass leaves its classes the names that are written in them."""
     is_closed = metaclass.doubt().openness is Openness.CLOSED
-    is_plain = all(each in {object, type} or each is enum.EnumMeta for each in metaclass.standard)
-    names = (_body_names(each).keys() for each in metaclass.classes)
-    return is_closed and is_plain and all(map(_MAKING.isdisjoint, names))
+    is_plain = all(each in _PLAIN for each in metaclass.standard)
+    return is_closed and is_plain and not any(map(_gives_names, metaclass.classes))
+
+
+def _gives_names(metaclass: DefinitionView) -> bool:
+    return metaclass.definition.body is None or metaclass.definition.body.gives_names
 
 
 class _Doubts:
@@ -950,7 +977,7 @@ class _Doubts:
 
     def read_class(self, view: DefinitionView, body: ClassBody) -> None:
         """Add what body, decorators and file of a class say."""
-        if body.open_reason:
+        if body.open_reason and view.path not in CHECKED_NAMES:
             holds_data = view.path in DATA_HOLDERS
             openness = Openness.DATA if holds_data else Openness.FEW
             is_made_up = body.open_reason == FILLED

@@ -491,6 +491,24 @@ class PythonSurface:
         """Return whether a function makes names up for a module or class."""
         return self.why_uncertain(path, name) == FILLED
 
+    def aliased_owner(self, path: str) -> str:
+        """Return the class whose method a module binds to a name: ``ols = OLS.from_formula``.
+
+        Empty for any other name.
+        """
+        module, _, name = path.rpartition(".")
+        found = self.files.module(module)
+        read = self.files.readable(found) if found is not None else ()
+        ways = [way for _, facts in read for way in facts.names.get(name, ())]
+        owner = ways[0].value.rpartition(".")[0] if len(ways) == 1 else ""
+        views = _definitions(self._views(f"{module}.{owner}")) if owner else []
+        return views[0].path if len(views) == 1 and views[0].definition.kind == "class" else ""
+
+    def is_wrapper(self, path: str) -> bool:
+        """Return whether a class stands for instances of another, and wraps what they return."""
+        bodies = [each.definition.body for each in _definitions(self._views(path))]
+        return any(each is not None and each.wrapped for each in bodies)
+
     def answers_for_others(self, path: str) -> bool:
         """Return whether a class may answer for names that nothing else has."""
         lineages = [each.names.lineage(each) for each in _definitions(self._views(path))]
@@ -534,6 +552,18 @@ class PythonSurface:
         symbol = self.symbol(path)
         home = symbol.target if symbol is not None else ""
         return self._subclasses.may_take((home or path).rpartition(".")[2], method, keyword)
+
+    def subclass_takes_more(self, path: str, method: str, given: int) -> bool:
+        """Return whether a method of a subclass in the package may take arguments without names.
+
+        Args:
+            path: of the class.
+            method: its name.
+            given: how many.
+        """
+        symbol = self.symbol(path)
+        home = symbol.target if symbol is not None else ""
+        return self._subclasses.takes_more((home or path).rpartition(".")[2], method, given)
 
     def undecorated(self, path: str) -> tuple[Parameter, ...] | None:
         """Return what a function takes without its package's decorators, which may take more.
@@ -846,11 +876,29 @@ class _Subclasses:
     def may_take(self, owner: str, method: str, keyword: str) -> bool:
         """Return whether a method of a subclass of a class takes a keyword, or may take it."""
         return any(
-            symbol.parameters is None
-            or any(e.name == keyword or e.kind == "var_keyword" for e in symbol.parameters)
-            for module, subclass, _ in self._subclasses_of(owner)
-            if (symbol := self._surface.symbol(f"{module}.{subclass}.{method}")) is not None
+            taken is None or any(e.name == keyword or e.kind == "var_keyword" for e in taken)
+            for taken in self._parameters_below(owner, method)
         )
+
+    def takes_more(self, owner: str, method: str, given: int) -> bool:
+        """Return whether a method of a subclass of a class takes so many arguments without names.
+
+        The receiver is not counted.
+        """
+        plain = {"positional_only", "positional"}
+        return any(
+            taken is None
+            or any(each.kind == "var_positional" for each in taken)
+            or sum(each.kind in plain for each in taken) >= given
+            for taken in self._parameters_below(owner, method)
+        )
+
+    def _parameters_below(self, owner: str, method: str) -> Iterator[tuple[Parameter, ...] | None]:
+        """Yield what the method of each subclass takes that has its own."""
+        for module, subclass, _ in self._subclasses_of(owner):
+            symbol = self._surface.symbol(f"{module}.{subclass}.{method}")
+            if symbol is not None:
+                yield symbol.parameters
 
     def is_given(self, owner: str, name: str) -> bool:
         """Return whether a module gives a name to a class from outside.

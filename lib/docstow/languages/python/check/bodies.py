@@ -297,6 +297,7 @@ def _bindings(node: Function) -> dict[str, list[ast.expr | None]]:
     """Return what the statements of a function bind to each name; None for what is no value."""
     found: dict[str, list[ast.expr | None]] = {}
     seen: set[int] = set()
+    kept = _kept_as_data(node)
     for each in own_nodes(node):
         match each:
             case ast.Assign(targets=targets, value=value):
@@ -317,9 +318,20 @@ def _bindings(node: Function) -> dict[str, list[ast.expr | None]]:
         match each:
             case ast.Name(id=name, ctx=ast.Store() | ast.Del()) if id(each) not in seen:
                 found.setdefault(name, []).append(None)
-            case _ if (name := _given_attributes(each)) and name in found:
+            case _ if id(each) not in kept and (name := _given_attributes(each)) in found:
                 found[name].append(None)
     return found
+
+
+def _kept_as_data(node: Function) -> set[int]:
+    """Return the attributes that a function gives what is passed to it: the package knows them."""
+    assigned = (each for each in own_nodes(node) if isinstance(each, ast.Assign))
+    return {
+        id(target)
+        for each in assigned
+        if isinstance(each.value, ast.Name) and _is_parameter(node, each.value.id)
+        for target in each.targets
+    }
 
 
 def _given_attributes(node: ast.AST) -> str:

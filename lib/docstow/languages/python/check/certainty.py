@@ -58,6 +58,14 @@ def subclass_may_take(owner: PackageType, method: str, keyword: str) -> bool:
     )
 
 
+def subclass_takes_more(owner: PackageType, method: str, given: int) -> bool:
+    """Return whether a subclass in the package has a method with so many arguments."""
+    surface = owner.package.surface
+    return isinstance(surface, PythonSurface) and any(
+        surface.subclass_takes_more(each, method, given) for each in owner.paths
+    )
+
+
 def may_make_another(package: Installed, path: str) -> bool:
     """Return whether the ``__new__`` of a class takes anything, and may make another's instance."""
     new = package.surface.symbol(f"{path}.__new__")
@@ -76,6 +84,12 @@ def is_descriptor(kind: PackageType) -> bool:
     """Return whether what a class's attribute gives is not its value: that says what is read."""
     methods = (kind.package.symbol(f"{kind.path}.{each}") for each in ("__get__", "__set__"))
     return any(each is not None and each.kind == "method" for each in methods)
+
+
+def wraps_results(owner: PackageType) -> bool:
+    """Return whether a class stands for instances of another, and wraps what they return."""
+    surface = owner.package.surface
+    return isinstance(surface, PythonSurface) and any(map(surface.is_wrapper, owner.paths))
 
 
 def is_filled(owner: PackageType, name: str) -> bool:

@@ -16,10 +16,10 @@ from docstow.languages.python.check.annotations import (
     without_none,
 )
 from docstow.languages.python.check.certainty import is_descriptor
+from docstow.languages.python.check.django_models import held_by, linked_model, of_model
 from docstow.languages.python.check.members import Members
 from docstow.languages.python.check.parse import Scope
 from docstow.languages.python.check.passed import NOTHING_PASSED, Passed
-from docstow.languages.python.check.querysets import of_model
 from docstow.languages.python.source.functions import parameters
 from docstow.languages.python.source.getattr_names import allows_extra
 from docstow.languages.python.source.syntax import (
@@ -105,7 +105,7 @@ class LocalClasses:
         self._bases: dict[int, list[ValueType] | None] = {}
         self._openness: dict[tuple[int, str], Openness] = {}
         self._bodies: dict[int, dict[str, list[ast.stmt]]] = {}
-        self._assignments: dict[int, dict[str, list[tuple[ast.expr, Scope, bool]]]] = {}
+        self._assignments: dict[int, dict[str, list[tuple[ast.expr | None, Scope, bool]]]] = {}
         #: What methods assign to attributes of instances, by class and name.
         self._assigned: dict[tuple[int, str], ValueType | None] = {}
         self._subclassed = {
@@ -265,8 +265,11 @@ class LocalClasses:
 
     def _instance_assignments(
         self, node: ast.ClassDef
-    ) -> dict[str, list[tuple[ast.expr, Scope, bool]]]:
-        """Return what methods assign to attributes: value or annotation, scope, which of both."""
+    ) -> dict[str, list[tuple[ast.expr | None, Scope, bool]]]:
+        """Return what methods assign to attributes: value or annotation, scope, which of both.
+
+        The value is None for a part of another, and for what a loop or a manager binds.
+        """
         key = id(node)
         if key in self._assignments:
             return self._assignments[key]
@@ -275,14 +278,22 @@ class LocalClasses:
             if not isinstance(method, Function) or method not in self._scopes:
                 continue
             receiver = next((each.arg for each in positional(method)), None)
+            scope, seen = self._scopes[method], set[int]()
             for target, annotation, value in (
-                found_one for each in ast.walk(method) for found_one in assignments(each)
+                found_one for each in ast.walk(method) for found_one in _paired(each)
             ):
                 if isinstance(target, ast.Attribute) and dotted(target.value) == receiver:
                     said = annotation or value
+                    seen.add(id(target))
                     if said is not None:
-                        assigned = said, self._scopes[method], annotation is not None
+                        assigned = said, scope, annotation is not None
                         found.setdefault(target.attr, []).append(assigned)
+            for each in ast.walk(method):
+                match each:
+                    case ast.Attribute(value=owner, attr=name, ctx=ast.Store()) if (
+                        id(each) not in seen and dotted(owner) == receiver
+                    ):
+                        found.setdefault(name, []).append((None, scope, False))
         return found
 
     def _defines(self, own: LocalType, name: str) -> bool:
@@ -351,18 +362,17 @@ class LocalClasses:
     # -- types of its members ------------------------------------------------------------------
 
     def _of_assignments(
-        self, assigned: Sequence[tuple[ast.expr, Scope, bool]], depth: int
+        self, assigned: Sequence[tuple[ast.expr | None, Scope, bool]], depth: int
     ) -> ValueType | None:
         """Return the type of what methods assign to an attribute."""
-        types = [
-            (
-                self._values.read_annotation(said, scope)
-                if is_annotation
-                else self._values.infer(said, scope, depth + 1),
-                is_annotation,
-            )
-            for said, scope, is_annotation in assigned
-        ]
+        types: list[tuple[Inferred, bool]] = []
+        for said, scope, is_annotation in assigned:
+            if said is None:
+                types.append((None, False))
+            elif is_annotation:
+                types.append((self._values.read_annotation(said, scope), True))
+            else:
+                types.append((self._values.infer(said, scope, depth + 1), False))
         annotated = [each for each, is_annotation in types if is_annotation]
         return without_none(join(annotated or (each for each, _ in types)))
 
@@ -410,7 +420,21 @@ class LocalClasses:
                 return LocalType(own.node, own.scope)
             case ast.Assign(value=value) if own.is_class:
                 return self._values.type_of(value, scope, depth + 1)
+            case ast.Assign(value=ast.Call() as call):
+                return self._held(self._values.type_of(call, scope, depth + 1), call, scope, depth)
         return None
+
+    def _held(
+        self, field: ValueType | None, call: ast.Call, scope: Scope, depth: int
+    ) -> ValueType | None:
+        """Return what an instance of a model holds by a field."""
+        if not isinstance(field, PackageType):
+            return None
+        if (named := linked_model(field, call)) is not None:
+            model = self._values.type_of(named, scope, depth + 1)
+            return LocalType(model.node, model.scope) if isinstance(model, LocalType) else None
+        held = held_by(field)
+        return self._values.members.annotations.standard_type(held) if held else None
 
     def call_method(
         self, own: LocalType, name: str, passed: Passed, depth: int
@@ -446,6 +470,19 @@ class LocalClasses:
         if awaited and isinstance(entered, PackageType) and entered.path != own.node.name:
             return self._values.members.await_result(entered)
         return entered
+
+
+def _paired(
+    node: ast.AST,
+) -> Iterator[tuple[ast.expr, ast.expr | None, ast.expr | None]]:
+    """Yield the assignments of a node, those of ``a, b = c, d`` one by one."""
+    for target, annotation, value in assignments(node):
+        parts, given = getattr(target, "elts", ()), getattr(value, "elts", ())
+        is_plain = not any(isinstance(each, ast.Starred) for each in (*parts, *given))
+        if parts and len(parts) == len(given) and is_plain:
+            yield from ((each, None, one) for each, one in zip(parts, given, strict=True))
+        else:
+            yield target, annotation, value
 
 
 def _as_base(base: PackageType, own: LocalType) -> PackageType:

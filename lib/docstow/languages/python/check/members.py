@@ -20,7 +20,17 @@ from docstow.languages.python.check.annotations import (
     without_none,
 )
 from docstow.languages.python.check.bodies import Bodies
-from docstow.languages.python.check.certainty import is_descriptor, makes_others
+from docstow.languages.python.check.certainty import (
+    is_descriptor,
+    makes_others,
+    wraps_results,
+)
+from docstow.languages.python.check.django_models import (
+    instance_at,
+    instances,
+    is_query,
+    queried,
+)
 from docstow.languages.python.check.documented import documented_return, tells_another
 from docstow.languages.python.check.fitting import CallUse
 from docstow.languages.python.check.overloads import agree, matching_overloads, of_key
@@ -33,12 +43,6 @@ from docstow.languages.python.check.plots import (
     is_array,
     plot_at,
     plots_of,
-)
-from docstow.languages.python.check.querysets import (
-    instance_at,
-    instances,
-    is_query,
-    queried,
 )
 from docstow.languages.python.service_clients import MAKERS
 from docstow.languages.python.source.functions import (
@@ -148,7 +152,9 @@ class Members:
         if name == "__new__":
             return None  # It makes an instance of what it is passed, mostly a subclass.
         if not _is_class(owner, package):  # ``from_env = Client.from_env`` in a module
-            owner = symbol.target.rpartition(".")[0]
+            surface = package.surface
+            named = surface.aliased_owner(path) if isinstance(surface, PythonSurface) else ""
+            owner = named or symbol.target.rpartition(".")[0]
             if not _is_class(owner, package):
                 return None
         # A method of a class may be passed its receiver.
@@ -240,7 +246,7 @@ class Members:
         if owner.alternatives:
             return self._join(owner, name, lambda each: self.attribute(each, name))
         symbol = self.symbol(owner, name)
-        if symbol is None or name.startswith("__"):
+        if symbol is None or name.startswith("__") or wraps_results(owner):
             return None
         if is_array(owner) and name == "flat":
             return flat_plots(owner)
@@ -283,7 +289,7 @@ class Members:
                     return found.arguments[0] if of_instance else found
         elif isinstance(value, ast.Call):
             # ``conf = Settings()`` is an instance of the class.
-            found = self._made_by(value, context)
+            found = self._made_by(value, context) or self._made_in_body(value, symbol, context)
         elif parts := unpacked(symbol.signature, symbol.path.rpartition(".")[2]):
             whole, index = self._made_by(parts[0], context), parts[1]
             found = self.unpack(whole, index) if whole is not None else None
@@ -306,12 +312,24 @@ class Members:
             return self._bodies.read_through(called.symbol, called.package)
         return found
 
+    def _made_in_body(
+        self, call: ast.Call, symbol: Symbol, context: AnnotationContext
+    ) -> ValueType | None:
+        """Return what a function of a class's own body makes: ``mean = _reduce("mean")``."""
+        if not isinstance(call.func, ast.Name) or not isinstance(context.receiver, PackageType):
+            return None
+        home = (symbol.target or symbol.path).rpartition(".")[0]
+        maker = context.receiver.package.symbol(f"{home}.{call.func.id}")
+        headers = function_headers(maker.signature) if maker is not None else ()
+        returned = headers[0].returns if len(headers) == 1 else None
+        return without_none(self.annotations.read(returned, context))
+
     def call_method(self, owner: PackageType, name: str, passed: Passed) -> ValueType | None:
         """Return what a call of a method of an instance returns."""
         if owner.alternatives:
             return self._join(owner, name, lambda each: self.call_method(each, name, passed))
         symbol = self.symbol(owner, name)
-        if symbol is None:
+        if symbol is None or wraps_results(owner):
             return None
         if is_array(owner) and name in {"ravel", "flatten"}:
             return flat_plots(owner)

@@ -44,7 +44,9 @@ if TYPE_CHECKING:
 #: Steps from a value to what it is made of.
 _DEEPEST = 40
 #: Annotations of what may be of any class, by which packages hand out what was given to them.
-_ANYTHING = re.compile(r"\b(?:Any|object|Self|_?[A-Z]|_?T_\w+|_?[A-Z]?\w*T)\b")
+_ANYTHING = re.compile(r"\b(?:Any|object|Self|ModuleType|_?[A-Z]|_?T_\w+|_?[A-Z]?\w*T)\b")
+#: Methods of tables that return what another package draws.
+_DRAWING = frozenset({"plot", "hist", "boxplot"})
 #: Members that hand out what others put there.
 _STORES = frozenset(
     {"get", "pop", "load", "loads", "read", "result", "results", "value", "values", "item", "items"}
@@ -385,6 +387,8 @@ class Origins:
         owner = self._values.type_of(node.value, scope)
         if any(_imports(each, node.attr) for each in (found or {}).values()):
             return None  # ``self.selenium`` is what that package makes.
+        if node.attr in _DRAWING and "matplotlib" not in (found or {}):
+            return None  # What draws is another package.
         if found is not None and isinstance(owner, PackageType):
             package = owner.package
             found = {**found, package.name: package}

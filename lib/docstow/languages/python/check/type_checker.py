@@ -39,8 +39,10 @@ from docstow.languages.python.check.certainty import (
     stands_for_others,
     subclass_may_have,
     subclass_may_take,
+    subclass_takes_more,
 )
 from docstow.languages.python.check.checked import Checked
+from docstow.languages.python.check.django_models import is_model, may_be_of_field
 from docstow.languages.python.check.doubts import Doubts
 from docstow.languages.python.check.edited import Edited
 from docstow.languages.python.check.hints import hinted
@@ -539,9 +541,14 @@ class _Judge:
         classes = self._own.values.classes
         title, name = kind.node.name, claim.name
         bases = [each for each in classes.bases(kind) or () if isinstance(each, PackageType)]
+        if any(map(is_model, bases)) and may_be_of_field(name):
+            return None
         is_certain = classes.openness(kind, name) <= Openness.DATA or (
             classes.own_openness(kind) <= Openness.DATA
-            and all(is_closed(each, name, called=called) for each in bases)
+            and all(
+                is_closed(each, name, called=called) or (called and is_model(each))
+                for each in bases
+            )
         )
         if claim.node in self._agreed and called and not is_certain:
             # Of what is typed no more is called than its types tell.
@@ -691,6 +698,8 @@ class _Judge:
     ) -> Finding | None:
         if self._is_local_class(claim.node) or self._doubts.has(claim.node.func):
             return None
+        if isinstance(claim.node.func, ast.Subscript):
+            return None  # Another may be put there.
         is_building = claim.callee.startswith(_BUILDING)
         if is_building or any(self._is_building(each.kind) for each in owners):
             return None
@@ -709,7 +718,7 @@ class _Judge:
             is_taken = self._is_taken_elsewhere(claim.node, keyword, owners, package)
             if is_taken or not self._is_refused(claim, keyword, symbol, names):
                 return None
-        elif claim.overloaded or not self._is_miscounted(claim, symbol, package):
+        elif claim.overloaded or not self._is_miscounted(claim, owners, symbol, package):
             return None
         title = path or ast.unparse(claim.node.func)
         taken = [each for each in names if each.isidentifier()]
@@ -774,10 +783,18 @@ class _Judge:
         return package.name != STANDARD and not surface.mentions(keyword)
 
     def _is_miscounted(
-        self, claim: ArgumentClaim, symbol: Symbol | None, package: Installed | None
+        self,
+        claim: ArgumentClaim,
+        owners: Sequence[Owner],
+        symbol: Symbol | None,
+        package: Installed | None,
     ) -> bool:
         """Return whether a call certainly has too many arguments, or too few."""
         if call_shape(claim.node).open_positional:
+            return False
+        name = claim.node.func.attr if isinstance(claim.node.func, ast.Attribute) else ""
+        kinds = (each.kind for each in owners if isinstance(each.kind, PackageType))
+        if any(subclass_takes_more(each, name, len(claim.node.args)) for each in kinds):
             return False
         wrong = self._mismatch(claim, symbol)
         if wrong is None:

@@ -10,7 +10,7 @@ import ast
 import inspect
 import operator
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -45,6 +45,7 @@ from docstow.languages.python.source.getattr_names import (
     proxied_attribute,
     told_names,
 )
+from docstow.languages.python.source.metaclasses import gives_names
 from docstow.languages.python.source.syntax import (
     Function,
     SourceText,
@@ -305,7 +306,8 @@ class _BodyReader:
         given = replace(given, text=filled_text(given.text, node.decorator_list, self.strings))
         methods = "\n".join(source.lines[node.lineno : node.end_lineno])
         attributes = _instance_attributes(node, source)
-        for each in sorted(attributes.keys() | self.dynamics.patched.get(name, set())):
+        added = {*self.dynamics.patched.get(name, ()), *_alias_names(node.decorator_list)}
+        for each in sorted(attributes.keys() | added):
             definition = Definition(each, "attribute", 0, 0, signature=attributes.get(each, ""))
             known = inner.names.setdefault(each, [definition])
             if len(known) == 1 and known[0].kind == "attribute" and not known[0].signature:
@@ -337,6 +339,8 @@ class _BodyReader:
             allows_extra=allows_extra(node),
             proxied=proxied_attribute(node.body),
             composed=tuple(sorted(self.dynamics.composed.get(name, ()))),
+            wrapped=self.dynamics.wrapped.get(name, ""),
+            gives_names=gives_names(node),
         )
         self._bind(
             Definition(
@@ -509,6 +513,17 @@ class _BodyReader:
             self.exports = None if names is None else self.exports + names
         if not self.owner:
             self.given |= given_texts(call, self.package, self.strings)
+
+
+def _alias_names(decorators: Sequence[ast.expr]) -> Iterator[str]:
+    """Yield the methods that matplotlib's ``@define_aliases({"linewidth": ["lw"]})`` adds."""
+    for each in decorators:
+        match each:
+            case ast.Call(func=function, args=[ast.Dict(values=values)]) if (
+                dotted(function).rpartition(".")[2] == "define_aliases"
+            ):
+                aliases = (alias for value in values for alias in string_list(value) or ())
+                yield from (f"{prefix}_{alias}" for alias in aliases for prefix in ("get", "set"))
 
 
 def _field(name: str, line: int) -> Definition:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 import re
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from docstow.languages.python.source.syntax import (
@@ -44,13 +44,20 @@ _READING_METHODS = {"get", "items", "keys", "values", "copy", "pop", "clear"}
 FILLED = "a function gives it names"
 #: Why a class has other names whose instances have a dictionary.
 SET_ON_SELF = "attributes of instances are set by name"
-#: Functions that read what they are given first.
 #: Why a class has other names that its code tests before it sets them: they are words of code.
 TESTED = "attributes are set by names that are tested"
+#: With what begins why a module may have any name that changes ``sys.modules`` or what finds them.
+CHANGES = "it changes sys."
 #: Letters of a written part by which a name that is made of parts is told from others.
 _SHORTEST_PART = 3
+#: Functions that read what they are given first.
 _LOOKING = {"getmembers", "dir", "getattr", "hasattr"}
 _SELF = {"self", "cls"}
+#: Functions that read a namespace: what imports, and what says of objects where they are from. What
+#: imports later is read in ``getattr_names``.
+_READING = {"__import__", "fixup_module_metadata", "lazy_import"}
+#: Functions that are given a module's name, and add nothing to it or are read elsewhere.
+_HARMLESS = re.compile(r"log|version|attach|getattr|Tester|recreate_module", re.IGNORECASE)
 #: Functions that find the module that calls them.
 _OWN_MODULE = {"find_current_module"}
 #: Methods whose attributes are set by a statement elsewhere, or were there before.
@@ -69,6 +76,7 @@ class Dynamics:
         patched: names that are set on a class from outside, by the class's name.
         composed: with what names begin and end that are made of parts and may appear in a class,
             by the class's name.
+        wrapped: the class whose instances another one stands for, by the name of that one.
     """
 
     open_reason: str = ""
@@ -77,6 +85,7 @@ class Dynamics:
     classes: dict[str, str] = field(default_factory=dict)
     patched: dict[str, set[str]] = field(default_factory=dict)
     composed: dict[str, set[tuple[str, str]]] = field(default_factory=dict)
+    wrapped: dict[str, str] = field(default_factory=dict)
 
 
 def find_dynamics(tree: ast.Module, text: str) -> Dynamics:
@@ -89,6 +98,12 @@ def find_dynamics(tree: ast.Module, text: str) -> Dynamics:
     found = Dynamics()
     for owner, name in _assigned_attributes(tree.body):
         found.patched.setdefault(owner, set()).add(name)
+    for node in tree.body:
+        match node:
+            case ast.Expr(value=ast.Call(func=function, args=[ast.Name(id=wrapper), wrapped])) if (
+                "wrap" in dotted(function)
+            ):
+                found.wrapped[wrapper] = dotted(wrapped)
     places = sorted(match.start() for each in _MENTIONS for match in each.finditer(text))
     if places:
         _Walker(found, text, _lines_of(places, text)).visit(tree)
@@ -186,14 +201,26 @@ class _Walker(ast.NodeVisitor):
         if names and all(names) and outside and by_name:
             self._found.names.update(names)
             return
+        if outside and by_name and self._imports_all_of(dotted(node.iter)):
+            return
         self.generic_visit(node)
+
+    def _imports_all_of(self, listed: str) -> bool:
+        """Return whether names that are listed elsewhere, as ``api.__all__``, are imported, too."""
+        module, _, last = listed.rpartition(".")
+        return last == "__all__" and any(
+            isinstance(each, ast.ImportFrom)
+            and (each.module or "").rpartition(".")[2] == module
+            and each.names[0].name == "*"
+            for each in self._module.body
+        )
 
     def visit_Global(self, node: ast.Global) -> None:
         self._found.names.update(node.names)
 
     def visit_Attribute(self, node: ast.Attribute) -> None:
         if dotted(node) in {"sys.modules", "sys.meta_path"}:
-            self._open_module(f"it changes {dotted(node)}")
+            self._open_module(f"{CHANGES}{node.attr}")
         self.generic_visit(node)
 
     def visit_Subscript(self, node: ast.Subscript) -> None:
@@ -230,27 +257,30 @@ class _Walker(ast.NodeVisitor):
             self._only_looked_at(node.targets) or self._only_fills_by_prefix(node.targets)
         ):
             return
+        if _is_module_itself(node.value) and self._only_gets_members(node.targets):
+            return
         if any(self._is_own_dict(each) for each in node.targets):
             self._open_class(SET_ON_SELF)
+        if all(map(_is_one_key, node.targets)):
+            return
         self.generic_visit(node)
 
     def visit_Call(self, node: ast.Call) -> None:
         name = dotted(node.func)
-        if isinstance(node.func, ast.Attribute):
-            owner, method = node.func.value, node.func.attr
-            if _is_namespace(owner) and method in _READING_METHODS:
-                for each in node.args:
-                    self.visit(each)
-                return
-            if self._is_own_dict(owner) and method not in _READING_METHODS:
-                self._open_class(SET_ON_SELF)
-        if _only_looks(node, name):
-            for each in node.args[1:]:
+        if (read := self._only_read(node, name)) is not None:
+            for each in read:
                 self.visit(each)
             return
-        if any(map(_is_namespace, node.args)) and self._ignores_its_argument(name):
-            return
-        if not self._depth and _passes_module_name(node, name):
+        if isinstance(node.func, ast.Attribute):
+            # What another instance has is not new.
+            method = node.func.attr
+            is_copied = method == "update" and all(map(_is_dict, node.args))
+            is_read = method in _READING_METHODS or is_copied
+            if self._is_own_dict(node.func.value) and not is_read:
+                self._open_class(SET_ON_SELF)
+        if (old := _deprecated_names(node, name)) is not None:
+            self._found.names |= old
+        elif not self._depth and _passes_module_name(node, name):
             self._open_module(f"it hands its name to {name}")
         if _is_namespace(node) and name != "sys.modules":
             self._open(f"it uses {name}()")
@@ -259,6 +289,20 @@ class _Walker(ast.NodeVisitor):
         elif name == "setattr" or name.endswith("__setattr__"):
             self._attribute_set(node)
         self.generic_visit(node)
+
+    def _only_read(self, node: ast.Call, name: str) -> list[ast.expr] | None:
+        """Return what else is given to a call that only reads a namespace; None for others."""
+        match node.func:
+            case ast.Attribute(value=owner, attr=method) if method in _READING_METHODS:
+                if _is_namespace(owner):
+                    return node.args
+        if name.rpartition(".")[2] in _READING:
+            return []
+        if _only_looks(node, name):
+            return node.args[1:]
+        if any(map(_is_namespace, node.args)) and self._ignores_its_argument(name):
+            return []
+        return None
 
     def _ignores_its_argument(self, name: str) -> bool:
         """Return whether a function of the module has one argument alone, and does not use it."""
@@ -300,6 +344,30 @@ class _Walker(ast.NodeVisitor):
         self._found.prefixes |= found if not uses else set()
         return bool(found) and not uses
 
+    def _only_gets_members(self, targets: list[ast.expr]) -> bool:
+        """Return whether a module that is bound to a name only gets members of its enumerations.
+
+        ``for kind in (Size, Colour): for item in kind: setattr(module, item.name, item.value)``
+        """
+        space, names, uses = dotted(targets[0]), set[str](), 0
+        bodies = {e.name: e.body for e in self._module.body if isinstance(e, ast.ClassDef)}
+        loops = [each for each in ast.walk(self._module) if isinstance(each, ast.For)]
+        kinds = {dotted(each.target): getattr(each.iter, "elts", [each.iter]) for each in loops}
+        for node in ast.walk(self._module):
+            if isinstance(node, ast.Name) and node.id == space and isinstance(node.ctx, ast.Load):
+                uses += 1
+            match node:
+                case ast.Call(
+                    func=ast.Name(id="setattr"),
+                    args=[ast.Name(id=owner), ast.Attribute(ast.Name(id=item), "name"), _],
+                ) if owner == space and item in kinds:
+                    of = [*map(dotted, kinds[item])]
+                    of = [e for one in of for e in [*map(dotted, kinds.get(one, []))] or [one]]
+                    uses -= all(each in bodies for each in of)
+                    names |= _bound_in(bodies.get(each, []) for each in of)
+        self._found.names |= names if not uses else set()
+        return bool(names) and not uses
+
     def _attribute_set(self, node: ast.Call) -> None:
         # object.__setattr__(self, name, value) and setattr(self, name, value)
         owner = dotted(node.args[0]) if node.args else ""
@@ -313,13 +381,24 @@ class _Walker(ast.NodeVisitor):
             return
         if name:
             self._found.patched.setdefault(target, set()).add(name)
-        elif target and not self._is_private(node.args[1:2]):
+        elif target and not self._is_private(node.args[1:2]) and not self._is_got(node):
             parts = [*map(_parts, self._values(node.args[1:2]))]
             if parts and all(map(any, parts)):
                 self._found.composed.setdefault(target, set()).update(parts)
                 return
             reason = SET_ON_SELF if owner == "self" else "attributes are set by name"
             self._open_named(target, TESTED if self._is_tested(node.args[1:2]) else reason)
+
+    def _is_got(self, node: ast.Call) -> bool:
+        """Return whether the function around gets an attribute by the name that it sets."""
+        wanted = [*map(dotted, node.args[:2])]
+        nodes = [*ast.walk(self._function)] if "" not in wanted else []
+        if any(isinstance(each, ast.ExceptHandler) for each in nodes):
+            return False  # It may set what is not there.
+        calls = (each for each in nodes if isinstance(each, ast.Call))
+        return any(
+            dotted(each.func) == "getattr" and [*map(dotted, each.args)] == wanted for each in calls
+        )
 
     def _is_tested(self, name: list[ast.expr]) -> bool:
         """Return whether the function around passes names by that are not among others."""
@@ -398,12 +477,42 @@ class _Walker(ast.NodeVisitor):
         return call and [dotted(each) for each in node.args] in (["self"], ["cls"])  # type: ignore[attr-defined]
 
 
+def _is_dict(node: ast.expr) -> bool:
+    return isinstance(node, ast.Attribute) and node.attr == "__dict__"
+
+
 def _passes_module_name(node: ast.Call, name: str) -> bool:
     """Return whether a module passes itself, or its name, to a function that may change it."""
     if any(dotted(callee(each)).rpartition(".")[2] in _OWN_MODULE for each in node.args):
         return True
     given = any(dotted(each) == "__name__" for each in node.args)
-    return given and not re.search(r"log|version|attach|getattr|Tester", name, re.IGNORECASE)
+    return given and not _HARMLESS.search(name)
+
+
+def _deprecated_names(node: ast.Call, name: str) -> set[str] | None:
+    """Return the old names of ``deprecate_attributes(__name__, {"old": …})``; None for others."""
+    match node.args:
+        case [ast.Name(id="__name__"), ast.Dict(keys=keys)] if "deprecat" in name:
+            names = {*map(string_value, keys)}
+            return names if "" not in names else None
+    return None
+
+
+def _bound_in(bodies: Iterable[Sequence[ast.stmt]]) -> set[str]:
+    """Return the names that class bodies bind by plain assignments."""
+    nodes = (each for body in bodies for each in body if isinstance(each, ast.Assign))
+    return {dotted(target) for each in nodes for target in each.targets} - {""}
+
+
+def _is_one_key(node: ast.expr) -> bool:
+    """Return whether a node is an item of a namespace whose key is made of texts alone.
+
+    ``globals()["eman"[::-1]]`` hides one name, which no code is meant to use.
+    """
+    match node:
+        case ast.Subscript(value=value, slice=ast.Call() as key) if _is_namespace(value):
+            return not any(isinstance(each, ast.Name) for each in ast.walk(key))
+    return False
 
 
 def _is_not_there(test: ast.expr, name: str) -> bool:

@@ -133,6 +133,9 @@ class ClassBody:
         allows_extra: whether its configuration may allow data besides the fields.
         proxied: the attribute to which ``__getattr__`` hands on every name; empty for none.
         composed: with what further names begin and end that are made of parts.
+        wrapped: the class whose instances it stands for, dotted; empty for none.
+        gives_names: as a metaclass it may give its classes names that are not seen, as far as its
+            own methods tell.
     """
 
     bases: tuple[str, ...]
@@ -148,6 +151,8 @@ class ClassBody:
     allows_extra: bool = False
     proxied: str = ""
     composed: tuple[tuple[str, str], ...] = ()
+    wrapped: str = ""
+    gives_names: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -421,6 +421,8 @@ def _keeps(node: ast.AST, rest: str) -> bool:
             return dotted(owner) == rest
         case ast.Call(args=args):
             return any(dotted(each) == rest for each in args)
+        case ast.For(iter=value) | ast.comprehension(iter=value):
+            return dotted(value) == rest
         case ast.Dict(keys=keys, values=values):
             pairs = zip(keys, values, strict=True)
             return any(key is None and dotted(value) == rest for key, value in pairs)

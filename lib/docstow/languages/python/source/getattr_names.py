@@ -20,6 +20,8 @@ from docstow.languages.python.source.syntax import assignments, dotted, is_of_su
 _ATTACH_STUB = re.compile(r"_?lazy(?:_loader)?\.attach_stub")
 #: Calls that replace a module by one that imports a table of names when they are asked for.
 _REPLACES = re.compile(r"(?:^|\.)_?(?:recreate_module|[Ll]azy_?[Mm]odule)$")
+#: Calls that fill the namespace that they are given with names that are imported later.
+_FILLS = re.compile(r"(?:^|\.)_?lazy_import$")
 #: Attributes that hold functions by their names.
 _OF_FUNCTIONS = re.compile(
     r"func|method|handler|callback|command|plugin|regist|action|hook|__dict__|module|proxy|client"
@@ -60,6 +62,9 @@ def lazy_names(tree: ast.Module, name: str, *, package: bool) -> Mapping[str, tu
         if _binds_getattr(node) and [dotted(each) for each in call.args[:1]] == ["__name__"]:
             given = [*call.args[1:], *(each.value for each in call.keywords)]
             found |= _attached([tables.get(dotted(each), each) for each in given], name, within)
+        if _FILLS.search(called):
+            for each in call.keywords:
+                found |= _table_names(tables.get(dotted(each.value), each.value), within)
         if _REPLACES.search(called):
             given = [*call.args, *(e.value for e in call.keywords if e.arg in _TABLES)]
             for table in (tables.get(dotted(each), each) for each in given):
@@ -188,6 +193,8 @@ def module_getattr(tree: ast.Module) -> Answers | None:
         return None
     if _attaches_stub(found[0]):
         return Answers()
+    if isinstance(found[0], ast.ClassDef):  # A decorator makes a function of its properties.
+        return Answers(frozenset(n for each in found[0].body for n in _assigned_values(each)))
     if isinstance(found[0], ast.FunctionDef):
         return _GetattrReader(tree).function(found[0])
     factory = _factory(found[0])
@@ -292,10 +299,8 @@ class _GetattrReader:
         for node in body:
             ends: bool | None = False
             match node:
-                case ast.Raise(exc=exc):
-                    raised = exc.func if isinstance(exc, ast.Call) else exc
-                    is_missing = dotted(raised).endswith(("AttributeError", "RemovedError"))
-                    return True if is_missing else None
+                case ast.Raise():
+                    return True
                 case ast.Return():
                     return self._calls_factory(node.value)
                 case ast.If():
@@ -308,10 +313,10 @@ class _GetattrReader:
                     if names is None or dotted(handler.type) != "KeyError":
                         return None
                     self._names |= names
-                    return self._rejects(handler.body)
+                    ends = self._rejects(handler.body)
                 case ast.Assign() | ast.AnnAssign():
                     self._assign(node)
-                case ast.Import() | ast.ImportFrom() | ast.Expr() | ast.Global():
+                case ast.Import() | ast.ImportFrom() | ast.Expr() | ast.Global() | ast.Pass():
                     pass
                 case _:
                     return None
@@ -377,6 +382,10 @@ class _GetattrReader:
     def _condition_holds(self, test: ast.expr, *, answered: bool) -> bool | None:
         """Return whether a condition holds for a name that the file does not have; None: it may."""
         match test:
+            case ast.BoolOp(op=op, values=values):
+                ways = {self._condition_holds(each, answered=answered) for each in values}
+                decisive = isinstance(op, ast.Or)
+                return decisive if decisive in ways else ways.pop() if len(ways) == 1 else None
             case ast.UnaryOp(op=ast.Not(), operand=inner):
                 holds = self._condition_holds(inner, answered=True)
                 return None if holds is None else not holds
@@ -426,7 +435,17 @@ def _may_return(body: Sequence[ast.stmt]) -> bool:
 def _extended_names(tree: ast.Module) -> set[str]:
     """Return the names of collections that get further elements."""
     found = set()
+    # What ``__getattr__`` itself has found it may keep, by the name that it is asked for.
+    kept = {
+        id(place)
+        for each in tree.body
+        if isinstance(each, ast.FunctionDef) and each.name == "__getattr__" and each.args.args
+        for place in ast.walk(each)
+        if isinstance(place, ast.Subscript) and dotted(place.slice) == each.args.args[0].arg
+    }
     for node in ast.walk(tree):
+        if id(node) in kept:
+            continue
         match node:
             case ast.Attribute(
                 value=ast.Name(id=name),

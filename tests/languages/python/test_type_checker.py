@@ -148,6 +148,9 @@ NOT_ALL_GIVEN = {
     "the kind is tested": (
         "def f(s):\n    if hasattr(s, 'lost'):\n        s.lost()\n    s.found()\nf(harbour.Ship())"
     ),
+    "a function tests its kind": (
+        "def f(s):\n    if isText(s):\n        s.lost()\nf(harbour.Ship())"
+    ),
     "it is bound anew": "def f(s):\n    s = rest(s)\n    s.lost()\nf(harbour.Ship())",
     "a subclass is made, too": (
         "class A:\n    def __init__(self, s):\n        s.lost()\nclass B(A): ...\nA(harbour.Ship())"

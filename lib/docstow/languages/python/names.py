@@ -624,8 +624,10 @@ class Names:
 
     def _is_made_by_loader(self, module: ModuleFiles, facts: ModuleFacts) -> bool:
         """Return whether a module has nothing but one of its own that changes Python's modules."""
-        ways = [way for each in facts.names.values() for way in each]
-        inner = f"{ways[0].target}.{ways[0].imported}" if len(ways) == 1 else ""
+        if len(facts.names) != 1:
+            return False
+        (ways,) = facts.names.values()
+        inner = f"{ways[0].target}.{ways[0].imported}"
         found = self.files.module(inner) if inner.startswith(f"{module.name}.") else None
         read = self.files.readable(found) if found is not None else ()
         return any(each.open_reason.startswith(CHANGES) for _, each in read)

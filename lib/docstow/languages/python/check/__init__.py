@@ -68,6 +68,11 @@ _PLUGINS_WITHOUT_KEYWORDS = frozenset({"matplotlib"})
 #: Modules beside a missing one that may have what is imported of it, and paths that are suggested.
 _MOST_BESIDE = 80
 _MOST_SUGGESTED = 3
+#: Functions that test of which kind a value is.
+_OF_KIND = re.compile(
+    r"is_?(?:an?_?)?(?:str|text|unicode|bytes|seq|list|tuple|dict|map|num|int|float|func|array|iter)",
+    re.IGNORECASE,
+)
 #: Functions that test what a variable is.
 _NARROWING = frozenset({"isinstance", "issubclass", "hasattr", "setattr", "type", "vars"})
 
@@ -621,6 +626,10 @@ def _narrowed_variables(tree: ast.Module) -> frozenset[str]:
     for node in ast.walk(tree):
         match node:
             case ast.Call(func=ast.Name(id=name), args=[subject, *_]) if name in _NARROWING:
+                pass
+            case ast.Call(func=function, args=[subject]) if _OF_KIND.match(
+                dotted(function).rpartition(".")[2]
+            ):
                 pass
             case ast.Match(subject=subject):
                 pass

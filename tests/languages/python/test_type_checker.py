@@ -1635,6 +1635,7 @@ def test_what_is_wrong_is_found_with_its_place_and_owner(
         "import dock\ndock.SMALL, dock.crane, dock.winch, dock.Mast().mast, dock.ols('a').text",
         "import dock\nr = dock.ols('a').fit()\nr.interval(alpha=1).more()\nr._held.more()",
         f"{BOOKS}b = Book.objects.get(a=1)\nb.get_title_display()\nb.author.name.upper()",
+        "from typing import TypedDict\nclass A(TypedDict):\n    a: int\nb: A = {'a': 1, 'c': 2}",
         f"{UNPACKED}x = A(1)\nx.a, x.b, x.c, x.d, x.e",
         "import reef\nclass Q(reef.Query):\n    every = 1\nQ.as_manager()\nreef.Query.as_manager()",
         "from own import Own\nOwn().absent\nimport own\nown.Own().absent",

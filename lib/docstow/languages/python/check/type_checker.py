@@ -112,6 +112,8 @@ _ABSTRACT = frozenset(
 )
 #: What the name of a finding ends with: a name, or one of a keyword.
 _NAMED = re.compile(r"(\w+)(?:\((\w+)=\))?$")
+#: What type checkers call a dictionary of known keys by.
+_DICTIONARY = re.compile(r"TypedDict `(\w+)`")
 #: Letters of a short form of a text.
 _LONGEST_SHORT_FORM = 2
 
@@ -920,7 +922,7 @@ class _Judge:
         return "", None
 
     def _choice(self, claim: ChoiceClaim) -> Finding | None:
-        if claim.node in self._stored_keys:
+        if claim.node in self._stored_keys or self._is_key_of_own(claim):
             return None  # A dictionary takes any key.
         # One checker alone may know types that others wrote for the package.
         is_agreed = claim.node in self._agreed or claim.call in self._agreed
@@ -950,6 +952,12 @@ class _Judge:
         surface = package.surface if package is not None else None
         is_word = re.fullmatch(r"\w+", claim.text) is not None
         return is_word and isinstance(surface, PythonSurface) and not surface.mentions(claim.text)
+
+    def _is_key_of_own(self, claim: ChoiceClaim) -> bool:
+        """Return whether a text is a key of a dictionary whose keys the code itself tells."""
+        kind = _DICTIONARY.search(claim.said.message)
+        nodes = (each for each in self._own.scopes if isinstance(each, ast.ClassDef))
+        return kind is not None and any(each.name == kind[1] for each in nodes)
 
     @cached_property
     def _stored_keys(self) -> frozenset[ast.AST]:

@@ -126,11 +126,14 @@ def test_a_file_that_is_damaged_is_made_anew(tmp_path: Path) -> None:
         assert stored.execute("SELECT count(*) FROM words").fetchone()[0] > 100
 
 
-def test_a_row_that_is_damaged_is_not_believed(tmp_path: Path) -> None:
+@pytest.mark.parametrize("change", ["UPDATE words SET files = x'00'", "DELETE FROM packages"])
+def test_a_row_that_is_damaged_or_dropped_meanwhile_is_not_believed(
+    tmp_path: Path, change: str
+) -> None:
     found = words_of("json", StoredWords(tmp_path))
     assert found.has("indent")
     with closing(sqlite3.connect(tmp_path / "python-words.sqlite")) as stored, stored:
-        stored.execute("UPDATE words SET files = x'00'")
+        stored.execute(change)
     assert found.has("separators")
     assert not found.has("no_such_word_in_it")
 
@@ -145,15 +148,6 @@ def test_on_a_full_disk_all_files_are_searched(
         assert answers(words_of("asyncio", StoredWords(tmp_path))) == expected
     with closing(sqlite3.connect(tmp_path / "python-words.sqlite")) as stored:
         assert stored.execute("SELECT count(*) FROM packages").fetchone() == (0,)
-
-
-def test_what_is_dropped_meanwhile_is_searched(tmp_path: Path) -> None:
-    found = words_of("json", StoredWords(tmp_path))
-    assert found.has("indent")
-    with closing(sqlite3.connect(tmp_path / "python-words.sqlite")) as stored, stored:
-        stored.execute("DELETE FROM packages")
-    assert found.has("separators")
-    assert not found.has("no_such_word_in_it")
 
 
 def test_those_used_longest_ago_are_dropped_where_there_are_too_many(

@@ -33,15 +33,9 @@ def _targets(node: ast.stmt) -> list[str]:
 def _fills(method: Function) -> bool:
     """Return whether a method may write to a namespace, or set a public name."""
     is_stub = ast.unparse(method.body[-1]) == "..."
-    if (
-        is_stub
-        or method.name == "__prepare__"
-        or any(
-            isinstance(each, ast.Call)
-            and dotted(each.func).rpartition(".")[2] in {"setattr", "vars"}
-            for each in ast.walk(method)
-        )
-    ):
+    calls = (each for each in ast.walk(method) if isinstance(each, ast.Call))
+    sets = any(dotted(each.func).rpartition(".")[2] in {"setattr", "vars"} for each in calls)
+    if is_stub or sets or method.name == "__prepare__" or _hands_out(method):
         return True
     spaces, read = {each.arg for each in positional(method)[3:4]} | _SPACES, _read_only(method)
     return any(
@@ -49,6 +43,30 @@ def _fills(method: Function) -> bool:
         or (isinstance(each, ast.Name) and each.id in spaces and id(each) not in read)
         for each in ast.walk(method)
     )
+
+
+def _hands_out(method: Function) -> bool:
+    """Return whether a method gives the class to a function that may change it.
+
+    A function whose result alone is used, as in ``count = arity(cls)``, only reads it.
+    """
+    made = {each.arg for each in positional(method)[:1] if method.name == "__init__"}
+    for each in ast.walk(method):
+        match each:
+            case ast.Assign(
+                targets=[ast.Name(id=name)], value=ast.Call(func=ast.Attribute(attr="__new__"))
+            ):
+                made.add(name)
+    for each in ast.walk(method):
+        match each:
+            case ast.Expr(value=ast.Call(func=function, args=args)):
+                is_maker = isinstance(function, ast.Attribute) and function.attr in _MAKERS
+                if not is_maker and not made.isdisjoint(map(dotted, args)):
+                    return True
+            case ast.Assign(targets=[target], value=ast.Call(args=args)):
+                if dotted(target) in made and dotted(target) in map(dotted, args):
+                    return True
+    return False
 
 
 def _writes(node: ast.AST, spaces: set[str]) -> bool:

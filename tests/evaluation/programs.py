@@ -30,7 +30,9 @@ which nobody has looked at every second one, nor at the last eight (``nineteenth
 ``programs/twentieth`` 32 over packages of both kinds, of which every second one is kept aside
 (``twentieth-kept``), but for one alarm; ``programs/twentyfirst`` 32 more, likewise
 (``twentyfirst-kept``); ``programs/twentysecond`` 32 more, for Python 3.12, likewise
-(``twentysecond-kept``).
+(``twentysecond-kept``); ``programs/twentythird`` 51 over packages drawn from the most used ones and
+20 in TypeScript and JavaScript, of which every second one is kept aside (``twentythird-kept``), but
+for three lines of JavaScript.
 Programs with ``(js)`` in their titles are given as JavaScript.
 
 The packages are installed, and never run::
@@ -68,6 +70,7 @@ _LATER = (
     *("eighth", "ninth", "tenth", "eleventh", "twelfth"),
     *("thirteenth", "fourteenth", "fifteenth", "sixteenth", "seventeenth"),
     *("eighteenth", "nineteenth", "twentieth", "twentyfirst", "twentysecond"),
+    "twentythird",
 )
 _KEPT = (*_LATER[5:],)
 PARTS = (*HALVES, *_LATER, *(f"{each}-kept" for each in _KEPT))

@@ -212,7 +212,116 @@ MODEL = "from pydantic import BaseModel, ConfigDict\nclass A(BaseModel):\n"
 MADE = "import lagoon\n@lagoon.define\nclass P:\n    x: int = lagoon.field()\n    _y: int = 0\n"
 
 #: A package with types, and one whose names come about in ways that no stub tells.
+PARSER = "import argparse\np = argparse.ArgumentParser()\n"
+#: What runs functions elsewhere.
+POOL = "from concurrent.futures import ThreadPoolExecutor\nwith ThreadPoolExecutor() as pool:\n"
+
 PACKAGES: Mapping[str, Mapping[str, str]] = {
+    "dockyard": {
+        "dockyard/plans.py": "def keel(): ...\nclass Hull: ...\n",
+        "dockyard/tides.py": "def ebb(): ...\n",
+        "dockyard/__init__.py": """
+import argparse
+from functools import partial, partialmethod
+from typing import Callable, Protocol, TypeVar
+from dockyard import plans, tides as t
+
+class Pier:
+    def __getattr__(self, name):
+        if name == "event":
+            return None
+        for module in (plans, t):
+            if hasattr(module, name):
+                return getattr(module, name)
+        raise AttributeError(name)
+
+class Told:
+    def __getattr__(self, key):
+        if key in ("old", "older"):
+            return 1
+        raise AttributeError(key)
+
+KNOWN = {"title": 1}
+
+class Tabled:
+    def __getattr__(self, name):
+        if name in KNOWN:
+            return KNOWN[name]
+        else:
+            raise AttributeError(name)
+
+class Port:
+    def __init__(self):
+        self._operations = {}
+    def __getattr__(self, name):
+        return self[name]
+    def __getitem__(self, name):
+        return self._operations[name]
+
+class Row:
+    def __setitem__(self, key, item):
+        self.__dict__[key] = item
+
+class Hooks:
+    began: str
+    def __init__(self):
+        for name, value in self.__annotations__.items():
+            setattr(self, name, value)
+
+def filled(prefix, is_method=False):
+    part = partialmethod if is_method else partial
+    def wrap(function):
+        defaults = {}
+        return part(function, **defaults)
+    return wrap
+
+class Bar:
+    @filled("BAR_", is_method=True)
+    def __init__(self, items=None, desc="", **options):
+        if options:
+            raise KeyError("unknown: " + str(options))
+
+class Job:
+    def lift(self, crane: str) -> None: ...
+
+class Yard:
+    def run(self, work: "Work", times: int = 1) -> None: ...
+    def inspect(self, check: "Check | None" = None) -> None: ...
+    def greet(self, caller: "Greeting[Job]") -> None: ...
+    def each(self, do): ...
+    def paint(self, *, shade="red"): ...
+    @staticmethod
+    def open() -> "Yard": ...
+
+V = TypeVar("V")
+Work = Callable[[Job], int]
+Greeting = Callable[[V, str], None]
+
+class Check(Protocol):
+    def __call__(self, job: Job, *, deep: bool) -> bool: ...
+
+paint = Yard().paint
+
+class Maker(type):
+    def __new__(mcs, name, bases, attrs):
+        fields = {k: attrs.pop(k) for k, v in list(attrs.items()) if isinstance(v, Field)}
+        return super().__new__(mcs, name, bases, {**attrs, "_fields": fields})
+
+class Field:
+    def __init__(self, kind=None): ...
+
+class Record(metaclass=Maker):
+    def __init__(self, **values): ...
+
+class Parser(argparse.ArgumentParser): ...
+
+argparse._ActionsContainer.put = argparse._ActionsContainer.add_argument
+
+def add_argument(self, *args, **kwargs): ...
+
+argparse._ActionsContainer.add_argument = add_argument
+""",
+    },
     "harbour": {
         "harbour/py.typed": "",
         "harbour/__init__.py": """
@@ -2031,6 +2140,131 @@ def test_what_passes_through_other_functions_and_packages(
     assert [each.rpartition(".")[2] for each in found] == [e.rpartition(".")[2] for e in names]
     for each, name in zip(answer["results"], names, strict=True):
         assert each["name"].endswith(name)
+
+
+@pytest.mark.parametrize(
+    ("code", "names"),
+    [
+        ("p = dockyard.Pier()\np.keel()\np.ebb()\np.event\np.hull\np.Hull()", ["Pier.hull"]),
+        ("t = dockyard.Told()\nt.old\nt.older\nt.newer", ["Told.newer"]),
+        ("t = dockyard.Tabled()\nt.title\nt.titel", ["Tabled.titel"]),
+        ("dockyard.Port().unload()", []),
+        ("r = dockyard.Row()\nr['a'] = 1\nr.sort()", ["Row.sort"]),
+        ("h = dockyard.Hooks()\nh.began\nh.begin", ["Hooks.begin"]),
+        ("dockyard.Bar([1], desc='a')\ndockyard.Bar([1], label='a')", ["Bar(label=)"]),
+        ("dockyard.paint(shade='a')\ndockyard.paint(tone='a')", ["paint(tone=)"]),
+        (
+            "class Own(dockyard.Record):\n    a = dockyard.Field()\nOwn(a=[1]).a.append(2)",
+            [],
+        ),
+        ("p = dockyard.Parser()\np.put('-a', more=1)\np.add_argument('-a', more=1)", []),
+        ("import argparse\nargparse.ArgumentParser().add_argument('-a', more=1)", []),
+    ],
+)
+def test_names_that_packages_give_while_they_run(
+    verify: Verify, code: str, names: list[str]
+) -> None:
+    answer = verify(f"import dockyard\n{code}")
+    assert answer["engine"] != "none"
+    for each, name in zip(answer["results"], names, strict=True):
+        assert each["name"].endswith(name)
+
+
+@pytest.mark.parametrize(
+    ("code", "names"),
+    [
+        ("yard.run(own, times=2)", ["Job.lower"]),
+        ("yard.run(times=2, work=own)", ["Job.lower"]),
+        ("yard.inspect(own)", ["Job.lower"]),
+        ("yard.greet(own)", ["Job.lower"]),
+        ("dockyard.Yard.run(yard, own)", []),
+        ("yard.each(own)", []),
+        ("yard.run(own)\nyard.each(own)", []),
+        ("yard.run(own)\nwork = own", []),
+        ("yard.run(*[own])", []),
+        ("list(map(own, [dockyard.Job()]))", ["Job.lower"]),
+        ("sorted([dockyard.Job()], key=own)", ["Job.lower"]),
+        ("[dockyard.Job()].sort(key=own)", ["Job.lower"]),
+        (
+            f"{POOL}    pool.submit(own, dockyard.Job())",
+            ["Job.lower"],
+        ),
+        (
+            f"{POOL}    pool.map(own, [dockyard.Job()])",
+            ["Job.lower"],
+        ),
+    ],
+)
+def test_a_parameter_is_what_a_package_says_that_the_function_gets(
+    verify: Verify, code: str, names: list[str]
+) -> None:
+    """``yard.run`` takes a ``Callable[[Job], int]``."""
+    own = "def own(job, *more, deep=False):\n    job.lift('a')\n    job.lower()\n"
+    answer = verify(f"import dockyard\nyard = dockyard.Yard()\n{own}{code}\n")
+    assert answer["engine"] != "none"
+    found = [each["name"] for each in answer["results"]]
+    assert [each.rpartition("dockyard.")[2] for each in found] == names
+
+
+@pytest.mark.parametrize(
+    ("code", "names"),
+    [
+        (
+            "import json\njson.dumps({}, indent=1, default=str)\njson.dumps({}, pretty=True)",
+            "pretty",
+        ),
+        ("import json\njson.loads('1', cls=object, more=1)\njson.loads('1', hook=1)", "hook"),
+        (
+            f"{PARSER}p.add_argument('-a', action=object, b=1)\np.add_argument('-b', require=1)",
+            "require",
+        ),
+    ],
+)
+def test_keywords_that_python_hands_on(verify: Verify, code: str, names: str) -> None:
+    (found,) = verify(code)["results"]
+    assert found["name"].endswith(f"({names}=)")
+    assert found["line"] == code.count("\n") + 1
+
+
+@pytest.mark.parametrize(
+    ("condition", "is_told"),
+    [
+        ("ship.version.major > 1", True),
+        ("not ship.has_sails()", True),
+        ("meets(version)", True),
+        ("version >= 2", False),
+        ("has_harbour", False),
+        ("self.has_harbour", False),
+        ("harbour.__version__ > '1'", False),
+        ("hasattr(harbour, 'ferry')", False),
+    ],
+)
+def test_a_condition_on_what_there_is_guards_what_it_decides(
+    verify: Verify, condition: str, *, is_told: bool
+) -> None:
+    code = (
+        "import harbour\ndef meets(v): ...\n"
+        f"def f(self, ship, version, has_harbour):\n    if {condition}:\n        harbour.ferry()\n"
+    )
+    assert ("harbour.ferry" in [e["name"] for e in verify(code)["results"]]) == is_told
+
+
+@pytest.mark.parametrize(
+    ("handler", "is_told"),
+    [
+        ("except Exception as error:\n    print('failed', error)", True),
+        ("except Exception as error:\n    raise SystemExit(1) from error", True),
+        ("except Exception as error:\n    ferry = error", False),
+        ("except Exception as error:\n    print('not there')", False),
+        ("except Exception:\n    pass", False),
+        ("except AttributeError as error:\n    print(error)", False),
+    ],
+)
+def test_a_handler_that_only_tells_of_an_error_allows_for_nothing(
+    verify: Verify, handler: str, *, is_told: bool
+) -> None:
+    found = verify(f"import harbour\ntry:\n    harbour.ferry()\n{handler}\n")["results"]
+    assert [each["name"] for each in found] == ["harbour.ferry"] * is_told
 
 
 def test_what_another_package_gives_is_there_where_the_code_imports_it(verify: Verify) -> None:

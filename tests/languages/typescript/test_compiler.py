@@ -29,6 +29,16 @@ from servers.npm import NpmServer
 Verify = Callable[..., dict[str, Any]]
 
 
+SINK = "let sink = [];\nfunction fill(sub) { sink.push(1); sub.next(); }\n"
+TO_ENTRY = "function toEntry(line) { return { date: line }; }\n"
+#: A type that takes the very keys of another one, as esbuild's is.
+SHAPES = """
+export interface Options { entryPoints?: string[]; bundle?: boolean }
+type Same<Out, In extends Out> = In & { [Key in Exclude<keyof In, keyof Out>]: never };
+export declare function build<T extends Options>(options: Same<Options, T>): T;
+"""
+
+
 @pytest.fixture(scope="module")
 def project(npm_root: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A project whose own configuration would have nothing checked."""
@@ -39,6 +49,11 @@ def project(npm_root: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name in ("axios", "date-fns", "rxjs", "zod"):
         folder = npm_root / "node_modules" / name
         shutil.copytree(folder, root / "node_modules" / name, copy_function=os.link)
+    shapes = root / "node_modules" / "shapes"
+    shapes.mkdir()
+    described = {"name": "shapes", "version": "1.0.0", "types": "index.d.ts"}
+    (shapes / "package.json").write_text(json.dumps(described))
+    (shapes / "index.d.ts").write_text(SHAPES)
     config = {"compilerOptions": {"noCheck": True, "plugins": [{"name": "./evil.js"}]}}
     (root / "tsconfig.json").write_text(json.dumps(config))
     return root
@@ -651,6 +666,47 @@ def test_files_outside_are_not_read(verify: Verify, tmp_path: Path) -> None:
     answer = verify(f'import {{ x }} from "{tmp_path}/secret";\nx.y;', all=True)
     assert "secret" not in json.dumps(answer["results"])
     assert names(verify(f'import type {{ x }} from "{tmp_path}/secret";')) == []
+
+
+def test_a_key_is_told_that_a_type_refuses(verify: Verify) -> None:
+    opened = 'import { build } from "shapes";\nbuild({ bundle: true, '
+    assert names(verify(f"{opened}entryPoints: ['a'] }});")) == []
+    (found,) = verify(f"{opened}entryPoint: ['a'] }});")["results"]
+    assert (found["name"], found["suggestions"][0]) == ("build.entryPoint", "entryPoints")
+
+
+@pytest.mark.parametrize(
+    ("code", "expected"),
+    [
+        ("function fill(sub) {\n  sub.push(1);\n}\nnew Observable(fill);", [(3, 7, "push")]),
+        ("const fill = (sub) => sub.push(1);\nnew Observable(fill);", [(2, 27, "push")]),
+        ("const fill = (sub) => sub.next(1);\nnew Observable(fill);", []),
+        (
+            "function fill(sub) { sub.push(1); }\nnew Observable(fill);\nnew Observable(fill);",
+            [(2, 26, "push")],
+        ),
+        (
+            f"{TO_ENTRY}function show(entry) {{ entry.datum; }}\n['a'].map(toEntry).forEach(show);",
+            [(3, 30, "datum")],
+        ),
+        # Elsewhere it gets something else, or what it names is something else.
+        ("function fill(sub) { sub.push(1); }\nnew Observable(fill);\nfill([]);", []),
+        ("function fill(sub) { sub.push(1); }\nnew Observable(fill);\nother(fill);", []),
+        (
+            f"{SINK}function make(sink) {{ return new Observable(fill); }}",
+            [],
+        ),
+        ("function fill(/** @type {any} */ sub) { sub.push(1); }\nnew Observable(fill);", []),
+    ],
+)
+def test_a_function_that_is_given_by_name_gets_what_it_is_given_for(
+    verify: Verify, code: str, expected: list[tuple[int, int, str]]
+) -> None:
+    head = 'import { Observable } from "rxjs";\n'
+    found = verify(f"{head}{code}\n", "javascript")["results"]
+    told = [each for each in found if each["status"] == "unknown"]
+    places = [(e["line"], e["column"], e["name"].rpartition(".")[2]) for e in told]
+    assert places == expected
 
 
 def test_without_an_engine_the_answer_says_so(project: Path, tmp_path: Path) -> None:

@@ -36,6 +36,17 @@ _HARMLESS_MODULES = frozenset(
     | {"nx", "nx.utils"}
 )
 _CONSTRUCTORS = frozenset({"__init__", "__new__"})
+_ENCODING = Forward((("JSONEncoder", "", ""),), instead="cls")
+_DECODING = Forward((("JSONDecoder", "", ""),), instead="cls")
+#: Where functions of Python hand further keywords on, of which their stubs do not tell.
+_STANDARD_FORWARDS = {
+    "json.dump": _ENCODING,
+    "json.dumps": _ENCODING,
+    "json.load": _DECODING,
+    "json.loads": _DECODING,
+    # What is no known action may take more.
+    "argparse._ActionsContainer.add_argument": Forward((), instead="action"),
+}
 #: ``**options: Unpack[Options]``
 _UNPACK = re.compile(r"\*\*\w+: (?:\w+\.)*Unpack\[['\"]?([\w.]+)['\"]?\]")
 #: Decorators that warn of arguments by position: ``deprecate_nonkeyword_arguments``.
@@ -124,11 +135,16 @@ def call_overloads(view: DefinitionView) -> tuple[tuple[Parameter, ...], ...]:
         return call_overloads(constructor) if constructor is not None else ()
     if is_dispatched(view):
         return _dispatched(view)
-    if view.definition.forward is not None and view.definition.forward.instead:
-        return _with_and_without(view, view.definition.forward)
+    forward = _forward_of(view)
+    if forward is not None and forward.instead:
+        return _with_and_without(view, forward)
     found = [_without_receiver(view, each) for each in view.definition.overloads]
     certain = tuple(each for each in found if each is not None)
     return certain if len(certain) == len(found) else ()
+
+
+def _forward_of(view: DefinitionView) -> Forward | None:
+    return view.definition.forward or _STANDARD_FORWARDS.get(view.path)
 
 
 def is_dispatched(view: DefinitionView) -> bool:
@@ -153,7 +169,7 @@ def _dispatched(view: DefinitionView) -> tuple[tuple[Parameter, ...], ...]:
 
 def varies(view: DefinitionView) -> bool:
     """Return whether what a function takes depends on one of its arguments."""
-    forward = view.definition.forward
+    forward = _forward_of(view)
     return is_dispatched(view) or (forward is not None and forward.instead != "")
 
 

@@ -11,6 +11,7 @@ import ast
 import builtins
 import enum
 import re
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -31,7 +32,7 @@ from docstow.languages.python.builtin_names import (
     standard_class,
 )
 from docstow.languages.python.files import Layer, ModuleFiles, PythonFiles
-from docstow.languages.python.source.dynamic import CHANGES, FILLED, SET_ON_SELF, TESTED
+from docstow.languages.python.source.dynamic import CHANGES, FILLED, SET_BY_KEY, SET_ON_SELF, TESTED
 from docstow.languages.python.source.facts import ClassBody, Decorator, Definition, ModuleFacts
 from docstow.languages.python.source.functions import kept_type
 from docstow.languages.python.source.syntax import annotation_and_value, dotted
@@ -662,6 +663,22 @@ class Names:
         module = home.files.module(path.rpartition(".")[0]) if home is not None else None
         return (home, module) if home and module is not None and module.native else None
 
+    def compiled_behind(self, module: ModuleFiles, name: str) -> list[ModuleFiles]:
+        """Return the compiled modules that a class may be in: its own, or what that imports it of.
+
+        A stub may be beside a file that imports all names of a compiled module.
+        """
+        if module.native:
+            return [module]
+        if {each.role for each in module.layers} != {"source", "stub"}:
+            return []
+        sources = [facts for layer, facts in self.files.readable(module) if layer.role == "source"]
+        names = {way.target for one in sources for way in one.names.get(name, ()) if way.imported}
+        if not any(name in one.names for one in sources):
+            names |= {each for one in sources for each in one.stars}
+        found = (self.files.module(each) for each in sorted(names))
+        return [each for each in found if each is not None and each.native and not each.layers]
+
     def in_class(
         self, view: DefinitionView, name: str, trail: _Trail | None = None
     ) -> list[NameView]:
@@ -672,7 +689,7 @@ class Names:
         for owner in lineage.classes:
             if found := owner.names.own_member(owner, name, trail):
                 return found
-        return _in_no_body(lineage, name)
+        return _in_no_body(lineage, name) or _in_answering(lineage, name)
 
     def own_member(
         self, owner: DefinitionView, name: str, trail: _Trail | None = None
@@ -725,6 +742,7 @@ def _as_function(view: DefinitionView, method: DefinitionView) -> Definition:
         copies="" if given.docstring else method.path,
         value="",
         parameters=taken,
+        overloads=tuple(each[1:] for each in given.overloads) if taken is not None else (),
         forward=forward if is_same else None,
     )
 
@@ -771,7 +789,7 @@ def keeps_type(view: DefinitionView, decorator: Decorator) -> bool:
         # ``@interpolate`` where ``interpolate = Interpolator()``: its class says it.
         made = found.find(found.definition.maker)
         found = made.member("__call__") if isinstance(made, DefinitionView) else None
-    if not isinstance(found, DefinitionView) or found.is_ambiguous:
+    if not isinstance(found, DefinitionView) or _has_others(found):
         return False
     if found.definition.kind != "function":
         return False
@@ -788,8 +806,30 @@ def keeps_type(view: DefinitionView, decorator: Decorator) -> bool:
     return False
 
 
+def _has_others(view: DefinitionView) -> bool:
+    """Return whether something else may have the name of a definition of a module.
+
+    An optional import does not count whose package is not here.
+    """
+    module = view.names.files.module(view.module) if view.is_ambiguous else None
+    if module is None or view.owner is not None:
+        return view.is_ambiguous
+    return any(
+        not isinstance(each, External) or each.path.partition(".")[0] in sys.stdlib_module_names
+        for each in view.names.ways(module, view.definition.name)
+        if not isinstance(each, DefinitionView) or each.definition != view.definition
+    )
+
+
 def _body_names(view: DefinitionView) -> Mapping[str, tuple[Definition, ...]]:
     return view.definition.body.names if view.definition.body is not None else {}
+
+
+def _in_answering(lineage: Lineage, name: str) -> list[NameView]:
+    """Return what a name means in the first module that has it of those that classes answer for."""
+    modules = (each for owner in lineage.classes for each in answering_modules(owner))
+    found = (each.names.in_module(each.module, name) for each in modules)
+    return next(filter(None, found), [])
 
 
 def _in_no_body(lineage: Lineage, name: str) -> list[NameView]:
@@ -866,6 +906,8 @@ def _trace(view: DefinitionView, wrapped: Lineage | None = None) -> Lineage:
             reason = f"its base class {base or '(an expression)'} is not known"
             doubts.add(_anything(reason), reason)
     proxied = _proxied(view, body.proxied) if body.proxied else None
+    if answering_modules(view):
+        proxied = Lineage((), (), Doubt(), "")
     if wrapped is not None and body.getattr_result != "no":
         proxied = wrapped
     if proxied is None and view.path not in MODELS:
@@ -890,6 +932,14 @@ def _trace(view: DefinitionView, wrapped: Lineage | None = None) -> Lineage:
         doubts.on_instances,
         has_slots and not metaclasses,
     )
+
+
+def answering_modules(view: DefinitionView) -> list[ModuleView]:
+    """Return the modules whose names a class answers for; none where one is not known."""
+    body = view.definition.body
+    found = [view.find(each) for each in (body.answering if body is not None else ())]
+    modules = [each for each in found if isinstance(each, ModuleView)]
+    return modules if len(modules) == len(found) else []
 
 
 def _allows_extra(view: DefinitionView) -> bool:
@@ -980,7 +1030,7 @@ class _Doubts:
     def read_class(self, view: DefinitionView, body: ClassBody) -> None:
         """Add what body, decorators and file of a class say."""
         if body.open_reason and view.path not in CHECKED_NAMES:
-            holds_data = view.path in DATA_HOLDERS
+            holds_data = view.path in DATA_HOLDERS or body.open_reason == SET_BY_KEY
             openness = Openness.DATA if holds_data else Openness.FEW
             is_made_up = body.open_reason == FILLED
             doubt = Doubt(
@@ -990,7 +1040,7 @@ class _Doubts:
                 by_words=not is_made_up,
                 is_written=body.open_reason == TESTED,
             )
-            if body.open_reason == SET_ON_SELF:
+            if body.open_reason in {SET_ON_SELF, SET_BY_KEY}:
                 self.on_instances = self.on_instances.and_also(doubt)
             else:
                 self.add(doubt)
@@ -1004,8 +1054,9 @@ class _Doubts:
             reason = "a base class is made by a call"
             self.add(Doubt(reason, Openness.FEW), reason)
         module = view.names.files.module(view.module)
-        if module is not None and module.native:
-            self.compiled[Compiled(view.names, module, _COMPILED, Openness.FEW)] = None
+        if module is not None:
+            for behind in view.names.compiled_behind(module, view.definition.name):
+                self.compiled[Compiled(view.names, behind, _COMPILED, Openness.FEW)] = None
 
     def read_getattr(self, view: DefinitionView, body: ClassBody, standard: Sequence[type]) -> None:
         """Add what ``__getattr__`` of a class says, given its bases in the standard library."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 import enum
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -26,7 +26,14 @@ from docstow.languages.python.calls import (
 )
 from docstow.languages.python.docstrings import Docstrings
 from docstow.languages.python.files import Layer, ModuleFiles, PythonFiles
-from docstow.languages.python.names import DefinitionView, External, ModuleView, Names, NameView
+from docstow.languages.python.names import (
+    DefinitionView,
+    External,
+    ModuleView,
+    Names,
+    NameView,
+    answering_modules,
+)
 from docstow.languages.python.source.dynamic import FILLED
 from docstow.languages.python.source.facts import Definition, ModuleFacts
 from docstow.languages.python.source.functions import (
@@ -249,6 +256,10 @@ class PythonSurface:
             return Openness.ANY
         return max(each.names.lineage(each).doubt(name).openness for each in found)
 
+    def is_made(self, path: str) -> bool:
+        """Return whether a metaclass, or a base that is told of it, may change a class."""
+        return any(each.names.lineage(each).making for each in _definitions(self._views(path)))
+
     def _is_made_with(self, view: DefinitionView, name: str) -> bool:
         """Return whether the file of a metaclass seems to give its classes a name."""
         files = {each.layer.path for each in view.names.lineage(view).making}
@@ -303,34 +314,39 @@ class PythonSurface:
         """
         if self.has_word_to_give(name, to_module=to_module, is_compiled=True):
             return True
-        found = (self._siblings(each) for each in sorted(self.words.imports))
-        others = {id(each): each for each in found if each is not None and each is not self}
         return any(
             each.has_word_to_give(name, to_module=to_module, is_compiled=to_module)
-            for each in others.values()
+            for each in self._imported()
             if to_module or each.package.name != STANDARD
         )
+
+    def _imported(self) -> Collection[PythonSurface]:
+        """Return the surfaces of other packages that its modules import."""
+        found: dict[str, PythonSurface | None] = {}
+        # What has no package of its own, as ``google``, has those of what is below it.
+        for each in sorted(self.words.imports):
+            root = _root(each)
+            if each == root or found.get(root) is None:
+                found[each] = self._siblings(each)
+        return {id(each): each for each in found.values() if each and each is not self}.values()
 
     def may_pass(self, method: str, keyword: str) -> bool:
         """Return whether what has a name in the package, or in an imported one, takes a keyword.
 
         What is not known of a package may be so.
         """
-        found = (self._siblings(each) for each in sorted(self.words.imports))
-        every = {id(each): each for each in (self, *found) if each is not None}
-        return any(each.words.may_pass(method, keyword) for each in every.values())
+        every = (self, *self._imported())
+        return any(each.words.may_pass(method, keyword) for each in every)
 
     def may_take(self, keyword: str) -> bool:
         """Return whether the package, or one that it imports, may take a keyword.
 
         Attributes that functions set by name are keywords, too: ``set_color`` for ``color``.
         """
-        found = (self._siblings(each) for each in sorted(self.words.imports))
-        others = [self, *(each for each in found if each is not None and each is not self)]
         return any(
             each.has_keyword(keyword)
             or each.has_word_to_give(f"set_{keyword}", to_module=False, is_compiled=True)
-            for each in dict.fromkeys(others)
+            for each in (self, *self._imported())
         )
 
     def has_keyword(self, keyword: str) -> bool:
@@ -473,19 +489,48 @@ class PythonSurface:
         """
         symbol = self.symbol(path)
         home = (symbol.target if symbol is not None else "") or path
-        return self._subclasses.may_have(home, name, is_open=is_open) or self._subclasses.is_given(
-            home.rpartition(".")[2], name
-        )
+        owners = {home.rpartition(".")[2], *self.base_names(path)}
+        given = self.gives(owners, name)
+        return given or self._subclasses.may_have(home, name, is_open=is_open)
 
-    def extends_with(self, base: str, name: str) -> bool:
+    def gives(self, owners: Iterable[str], name: str) -> bool:
+        """Return whether a module of the package sets a name of a class from outside.
+
+        Args:
+            owners: the last names of the class and its bases.
+            name: the name.
+        """
+        return any(self._subclasses.is_given(each, name) for each in sorted(owners))
+
+    def base_names(self, path: str) -> frozenset[str]:
+        """Return the last names of the bases of a class, those of the standard library included."""
+        lineages = [each.names.lineage(each) for each in _definitions(self._views(path))]
+        own = (each.path.rpartition(".")[2] for one in lineages for each in one.classes)
+        standard = (each.__name__ for one in lineages for each in one.standard)
+        return frozenset({*own, *standard} - {"object"})
+
+    def subclass_names(self, path: str) -> frozenset[str]:
+        """Return the last names of the classes of the package that extend one of its own."""
+        return self._subclasses.names_below(path.rpartition(".")[2])
+
+    def extends_with(
+        self,
+        base: str,
+        name: str,
+        above: frozenset[str] = frozenset(),
+        below: frozenset[str] = frozenset(),
+    ) -> bool:
         """Return whether the package gives a name to another's class, or to a subclass of it.
 
         Args:
             base: the path where the class is defined.
             name: which the class itself lacks.
+            above: the last names of its bases.
+            below: the last names of what extends it in its own package.
         """
-        given = self._subclasses.is_given(base.rpartition(".")[2], name)
-        return given or self._subclasses.may_have(base, name, mentions=False)
+        owners = {base.rpartition(".")[2], *above}
+        given = self.gives(owners, name)
+        return given or self._subclasses.may_have(base, name, mentions=False, others=below)
 
     def is_filled(self, path: str, name: str) -> bool:
         """Return whether a function makes names up for a module or class."""
@@ -849,7 +894,13 @@ class _Subclasses:
         self._headers: dict[Path, list[tuple[str, frozenset[str]]]] = {}
 
     def may_have(
-        self, owner: str, name: str, *, mentions: bool = True, is_open: bool = True
+        self,
+        owner: str,
+        name: str,
+        *,
+        mentions: bool = True,
+        is_open: bool = True,
+        others: frozenset[str] = frozenset(),
     ) -> bool:
         """Return whether a subclass of a class has a name, or may have it.
 
@@ -858,9 +909,10 @@ class _Subclasses:
             name: which the class itself lacks.
             mentions: only subclasses count whose files have the word.
             is_open: those count that may have the name, without being seen to have it.
+            others: the last names of what extends it in other packages.
         """
         mention = re.compile(rb"\b%s\b" % re.escape(name.encode()))
-        for module, subclass, file in self._subclasses_of(owner.rpartition(".")[2]):
+        for module, subclass, file in self._subclasses_of(owner.rpartition(".")[2], *others):
             if mentions and mention.search(self.words.read(file)) is None:
                 continue
             path = f"{module}.{subclass}"
@@ -924,10 +976,14 @@ class _Subclasses:
         layers = files.layers if files is not None else ()
         return any(mention.search(self.words.read(each.path)) for each in layers)
 
-    def _subclasses_of(self, owner: str) -> list[tuple[str, str, Path]]:
-        """Return module, name and file of each class below one."""
+    def names_below(self, owner: str) -> frozenset[str]:
+        """Return the last names of the classes below one."""
+        return frozenset(each for _, each, _ in self._subclasses_of(owner))
+
+    def _subclasses_of(self, *owners: str) -> list[tuple[str, str, Path]]:
+        """Return module, name and file of each class below some."""
         found: dict[tuple[str, str, Path], None] = {}
-        waiting, seen = [owner], {owner}
+        waiting, seen = [*owners], {*owners}
         while waiting:
             for each in self._directly_below(waiting.pop()):
                 found[each] = None
@@ -1004,6 +1060,8 @@ def _all_class_names(view: DefinitionView) -> list[str]:
     for owner in lineage.classes:
         if (body := owner.definition.body) is not None:
             found |= dict.fromkeys((*body.names, *sorted(body.mentioned)))
+    for module in (each for owner in lineage.classes for each in answering_modules(owner)):
+        found |= dict.fromkeys(_all_module_names(module.names, module.module).names)
     bases = [each for each in lineage.standard if each is not object]
     has_new = "__new__" in found or any("__new__" in vars(each) for each in bases)
     for standard in bases:

@@ -35,7 +35,10 @@ _MOST_SEARCHES = 4096
 _LARGEST_FILE = 4 * 1024 * 1024
 #: Files with a word that are parsed to see what the word is there.
 _MOST_PARSED = 12
-_IMPORTED = re.compile(rb"^[ \t]*(?:from|import)[ \t]+([A-Za-z_]\w*)", re.MULTILINE)
+#: The first name of an import, and the second one, if it has any.
+_IMPORTED = re.compile(
+    rb"^[ \t]*(?:from|import)[ \t]+(([A-Za-z_]\w*)(?:\.[A-Za-z_]\w*)?)", re.MULTILINE
+)
 #: How a package finds others that extend it.
 _PLUGINS = re.compile(rb"entry_points|EntryPoint")
 #: How attributes get names that are no words of the package.
@@ -177,7 +180,7 @@ class Words:
 
     @property
     def imports(self) -> frozenset[str]:
-        """The first names of what its modules import."""
+        """The first names of what its modules import, and with the second: ``google.protobuf``."""
         return frozenset(self._traits.imports)
 
     def may_set(self, name: str) -> bool:
@@ -229,7 +232,7 @@ class Words:
             imports: set[bytes] = set()
             for _, each in self._sources:
                 text = self.read(each)
-                imports.update(_IMPORTED.findall(text))
+                imports.update(each for found in _IMPORTED.findall(text) for each in found)
                 traits.has_plugins |= _PLUGINS.search(text) is not None
                 traits.names_by_data |= _BY_DATA.search(text) is not None
                 # What another file has may be included.
@@ -315,9 +318,16 @@ def _is_anything(name: str, text: bytes) -> bool:
 
 
 def _is_set(name: str, text: bytes) -> bool:
-    """Return whether a text assigns an attribute, or has its name as a text."""
-    set_there = rb"['\"]%s['\"]|\.%s\s*(?:=[^=]|:[^\n]*=|,[^()\n]*=[^=])|\bas \w+\.%s\b"
-    return re.search(set_there.replace(b"%s", name.encode()), text) is not None
+    """Return whether a text assigns an attribute, or has its name as a text and sets some by name.
+
+    What a method sets on its own ``self`` is no other class's.
+    """
+    word = name.encode()
+    set_there = rb"(?<!\bself)\.%s\s*(?:=[^=]|:[^\n]*=|,[^()\n]*=[^=])|\bas \w+\.%s\b"
+    if re.search(set_there.replace(b"%s", word), text) is not None:
+        return True
+    by_name = b"setattr" in text or b"__dict__" in text
+    return by_name and re.search(rb"['\"]%s['\"]".replace(b"%s", word), text) is not None
 
 
 def _is_assigned(name: str, text: bytes) -> bool:

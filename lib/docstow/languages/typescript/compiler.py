@@ -56,6 +56,7 @@ from docstow.languages.typescript.doubts import (
     Doubts,
     is_member,
 )
+from docstow.languages.typescript.given_functions import write_out
 from docstow.languages.typescript.homes import OWN, Home, Homes
 from docstow.languages.typescript.unresolved import Unresolved
 
@@ -105,6 +106,7 @@ _MOST_KEYS, _MOST_RENAMED = 12, 4
 _NO_EXPORT = re.compile(r"""(?:Module '"?|')(.+?)"?' has no exported member(?: named)? '([^']+)'""")
 _NAMESPACE = re.compile(r"Namespace '([^']+)' has no exported member '([^']+)'")
 _NO_KEY = re.compile(r"'([^']+)' does not exist in type '(.*?)'\.", re.DOTALL)
+_REFUSED_KEY = re.compile(r"Type '[^\n]*' is not assignable to type 'never'\.")
 _ADVICE = re.compile(r" Did you mean .*\?$")
 _COUNT = re.compile(r"Expected (?:at least )?[\d-]+ arguments?, but got \d+")
 _LITERAL = re.compile(r"""[Tt]ype '"([^"']*)"' is not assignable to (?:parameter of )?type '""")
@@ -162,6 +164,18 @@ def judge(
         InternalError: the compiler ended.
     """
     tree = Tree(code)
+    verdict = _judge_text(engines, tree, resolver, scans, typed=typed)
+    written = write_out(tree) if not typed else None
+    if written is None:
+        return verdict
+    more = _judge_text(engines, Tree(written.code), resolver, scans, typed=typed)
+    return replace(verdict, findings=written.joined(verdict.findings, more.findings))
+
+
+def _judge_text(
+    engines: Engines, tree: Tree, resolver: Resolver, scans: Sequence[Scan], *, typed: bool
+) -> Verdict:
+    """Judge code as it is written."""
     tells_types = _tells_types(tree)
     is_typescript = typed and not tells_types and not _requires(tree)
     with_markup = any(each.type.startswith("jsx_") for each in tree.nodes)
@@ -326,6 +340,8 @@ class _Judge:
                 yield self._export(said, match[1].strip('"'), match[2])
         elif said.code in _EXCESS and (match := _NO_KEY.search(said.message)):
             yield self._key(said, match[1], match[2])
+        elif said.code == "2322" and _REFUSED_KEY.fullmatch(said.message.strip()):
+            yield from self._refused_key(said, node)
         elif self._typed or self._is_of_package(node):
             yield from self._given(said, node)
 
@@ -410,6 +426,26 @@ class _Judge:
         spare = {each: offer for each, offer in names.items() if each not in written}
         near = self._near(said, key, spare, _short(owner), node)
         return self._finding(said, f"{_short(owner)}.{key}", "unknown", "", near, home)
+
+    def _refused_key(self, said: Diagnostic, node: Node | None) -> Iterator[Finding]:
+        """Yield the finding of a key that a package's type refuses by ``never``, and has not.
+
+        Such a type takes the very keys of another one: ``{[K in Exclude<keyof Given, keyof
+        Options>]: never}``.
+        """
+        key, around = text_of(node), _object_around(node, self._tree)
+        if around is None or node is None:
+            return
+        names = self._server.members(said.line, said.start)
+        home = self._homes.of_member(function_around(node, self._tree))
+        names.pop(key, None)
+        spare = {e: offer for e, offer in names.items() if e not in keys_beside(node, self._tree)}
+        if spare and home.package and not next(self._doubts.of_key(key, "never", home), ""):
+            called = called_text(node, self._tree)
+            told = f"'{key}' does not exist in what {called or 'is given'} takes."
+            said = replace(said, message=told)
+            near = self._near(said, key, spare, called, node)
+            yield self._finding(said, f"{called}.{key}", "unknown", "", near, home)
 
     def _count(self, said: Diagnostic, node: Node | None) -> Finding:
         """Return the finding of a wrong number of arguments, with what the function takes."""

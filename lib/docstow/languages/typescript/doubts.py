@@ -335,7 +335,9 @@ class Doubts:
         is_certain = not home.package and self._is_certain_global(node, owner, member)
         # One of several types lacks it, whose name does not tell that they are several.
         several = is_union(" | ".join(each for _, each in PROPERTY.findall(said.message)))
-        if home.is_own:
+        # Of an object without a name the code shows what it is made of.
+        is_seen = owner.startswith("{") and self._is_whole and self._is_only(member, "read")
+        if home.is_own and not is_seen:
             yield OWN_CLASS
         if not self._is_alone and home.package.removeprefix("@types/") in self._commented:
             yield COMMENTED

@@ -55,8 +55,11 @@ _BUILTIN_TYPES = frozenset(
 _LONGEST_SIGNATURE = 300
 #: Words of a condition that tests which names there are.
 _AVAILABILITY = re.compile(
-    r"hasattr|getattr|version|VERSION|\bPY|platform|find_spec|_AVAILABLE|HAS_|HAVE_|has_|IS_"
+    r"hasattr|getattr|version_info|__version__|hexversion|VERSION|\bPY|platform|find_spec"
+    r"|_AVAILABLE|HAS_|HAVE_|IS_"
 )
+#: The same of variables, of functions and of what ``self`` holds: other objects have versions, too.
+_AVAILABILITY_OF_NAME = re.compile(r"version|has_")
 #: Exceptions that code catches where a name may be missing.
 _CAUGHT = re.compile(
     r"Import|ModuleNotFound|Attribute|TypeError|(?<![\w.])(?:Base)?Exception\b|Warning|(?<![\w.])\w*Errors\b"
@@ -350,7 +353,7 @@ class _Checker:
         is_missing = (
             owner.certainly_lacks(name)
             and (
-                is_conclusive(owner.openness(name), name, near, called=called)
+                is_conclusive(owner, name, near, called=called)
                 or is_unheard_of(owner, name, called=called)
             )
             and not is_told(owner, name)
@@ -450,6 +453,14 @@ class _Checker:
         is_open = any(each.kind == "var_keyword" for one in forms for each in one)
         if wrong is None and (is_open or not forms):
             wrong = self._keyword_of_nobody(node, path, answer)
+        is_method = symbol.kind == "method"
+        if (
+            wrong
+            and is_method
+            and answer.package
+            and self._values.is_replaced(answer.package, path)
+        ):
+            return
         if wrong is not None:
             answer = replace(
                 answer,
@@ -553,7 +564,27 @@ def _may_be_variable(path: str) -> bool:
 
 def _tests_availability(condition: ast.expr) -> bool:
     """Return whether a condition tests which names there are."""
-    return bool(_AVAILABILITY.search(ast.unparse(condition)))
+    return bool(_AVAILABILITY.search(ast.unparse(condition))) or any(
+        map(_AVAILABILITY_OF_NAME.search, _tested_names(condition))
+    )
+
+
+def _tested_names(condition: ast.expr) -> Iterator[str]:
+    """Yield what a condition asks or compares: variables, functions and what ``self`` holds."""
+    match condition:
+        case ast.BoolOp(values=parts):
+            for each in parts:
+                yield from _tested_names(each)
+        case ast.UnaryOp(operand=inner) | ast.NamedExpr(value=inner) | ast.Call(func=inner):
+            yield from _tested_names(inner)
+        case ast.Compare(left=left, comparators=others):
+            held = set()
+            for node in (node for one in (left, *others) for node in ast.walk(one)):
+                held |= {id(node.value)} if isinstance(node, ast.Attribute) else set()
+                if isinstance(node, ast.Name | ast.Attribute) and id(node) not in held:
+                    yield from _tested_names(node)
+        case ast.Name(id=name) | ast.Attribute(value=ast.Name(id="self" | "cls"), attr=name):
+            yield name
 
 
 def _excludes_rest(node: ast.AST) -> bool:
@@ -577,9 +608,37 @@ def _is_skipped(node: ast.AST) -> bool:
 def _catches_missing_names(node: ast.Try | ast.TryStar) -> bool:
     """Return whether a handler catches what a missing name raises."""
     caught = (
-        ast.unparse(each.type) if each.type is not None else "Exception" for each in node.handlers
+        ast.unparse(each.type) if each.type is not None else "Exception"
+        for each in node.handlers
+        if not _only_tells(each)
     )
     return bool(_CAUGHT.search(" ".join(caught)))
+
+
+def _only_tells(handler: ast.ExceptHandler) -> bool:
+    """Return whether a handler of all exceptions tells of one or raises, and offers nothing else.
+
+    Code that does without a name that may be missing has something in its place.
+    """
+    if dotted(handler.type) not in {"Exception", "BaseException"} or not handler.name:
+        return False
+    match handler.body:
+        case [*before, ast.Raise()]:
+            return all(isinstance(each, ast.Expr | ast.Assign) for each in before)
+        case [*told] if any(isinstance(each, ast.Expr) for each in told):
+            names = {e.id for one in told for e in ast.walk(one) if isinstance(e, ast.Name)}
+            return handler.name in names and all(map(_is_telling, told))
+    return False
+
+
+def _is_telling(node: ast.stmt) -> bool:
+    """Return whether a statement is a call for its own sake, or leaves with nothing or a number."""
+    match node:
+        case ast.Expr(value=ast.Call()):
+            return True
+        case ast.Return(value=None | ast.Constant(value=None | bool() | int())):
+            return True
+    return False
 
 
 #: What tells a checker to ignore a line.

@@ -25,6 +25,8 @@ from docstow.languages.python.source.syntax import Function, decorator_name, def
 _TRANSPARENT = frozenset(
     {"staticmethod", "classmethod", "contextmanager", "asynccontextmanager", "cache", "lru_cache"}
 )
+#: What calls the function that it is given at a place with all that is given behind it.
+_CALLING = {"submit": 0, "to_thread": 0, "run_in_executor": 1, "run_sync": 0, "start_soon": 0}
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +44,21 @@ class Given:
     by_name: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class Handed:
+    """A function of the code as an argument.
+
+    Attributes:
+        call: of what gets it.
+        place: by position, or the keyword.
+        scope: of the call.
+    """
+
+    call: ast.Call
+    place: int | str
+    scope: Scope
+
+
 @dataclass(slots=True)
 class _Uses:
     """The uses of one function.
@@ -50,11 +67,15 @@ class _Uses:
         calls: what may be a call of it, with its scope.
         is_called: one of them certainly is.
         is_passed_on: it is used otherwise.
+        handed: calls that it is an argument of, with its place and the scope.
+        is_kept: it is passed on otherwise than to a call.
     """
 
     calls: list[tuple[ast.Call, Scope]] = field(default_factory=list)
     is_called: bool = False
     is_passed_on: bool = False
+    handed: list[Handed] = field(default_factory=list)
+    is_kept: bool = False
 
 
 def given_parameters(scopes: Mapping[ast.AST, Scope]) -> dict[tuple[ast.AST, str], Given]:
@@ -89,6 +110,25 @@ def given_parameters(scopes: Mapping[ast.AST, Scope]) -> dict[tuple[ast.AST, str
     }
 
 
+def handed_functions(scopes: Mapping[ast.AST, Scope]) -> dict[Function, list[Handed]]:
+    """Return the functions that the code gives to calls and does not call itself.
+
+    Args:
+        scopes: of the code.
+    """
+    functions = {
+        node: inner
+        for node, inner in scopes.items()
+        if isinstance(node, Function) and any(plain_parameters(node, inner))
+    }
+    uses = _uses(scopes, functions) if functions else {}
+    return {
+        node: each.handed
+        for node, each in uses.items()
+        if each.handed and not each.is_kept and not each.calls
+    }
+
+
 def _by_name(
     found: Mapping[tuple[ast.AST, str], Given], top: Scope
 ) -> dict[str, list[tuple[ast.expr, Scope]]]:
@@ -119,6 +159,7 @@ class _Seen:
 
     read: list[tuple[ast.Name | ast.Attribute, Scope]] = field(default_factory=list)
     called: dict[int, ast.Call] = field(default_factory=dict)
+    given: dict[int, tuple[ast.Call, int | str]] = field(default_factory=dict)
     harmless: set[int] = field(default_factory=set)
     derived: set[str] = field(default_factory=set)
 
@@ -126,6 +167,8 @@ class _Seen:
         self.harmless.update(map(id, _harmless(node)))
         if isinstance(node, ast.Call):
             self.called[id(node.func)] = node
+            self.given |= {id(each): (node, number) for number, each in enumerate(node.args)}
+            self.given |= {id(each.value): (node, each.arg) for each in node.keywords if each.arg}
         elif isinstance(node, ast.ClassDef):
             self.derived.update(each.id for each in node.bases if isinstance(each, ast.Name))
         elif isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, ast.Load):
@@ -150,6 +193,7 @@ def _uses(
         if target is None or target not in functions:
             continue
         use, call = found.setdefault(target, _Uses()), seen.called.get(id(name))
+        call = _call_elsewhere(name, seen.given.get(id(name))) if call is None else call
         if call is not None:
             use.calls.append((call, scope))
             use.is_called = use.is_called or _is_certain(name, scope, functions[target])
@@ -158,7 +202,20 @@ def _uses(
         is_unbound = call is not None and _is_unbound(name, scope, functions[target])
         if is_base or is_unbound or (call is None and id(name) not in seen.harmless):
             use.is_passed_on = True
+            handed = seen.given.get(id(name))
+            use.handed += [Handed(*handed, scope)] if handed is not None else []
+            use.is_kept = use.is_kept or handed is None
     return found
+
+
+def _call_elsewhere(name: ast.expr, given: tuple[ast.Call, int | str] | None) -> ast.Call | None:
+    """Return the call of a function that another one makes: ``pool.submit(work, first)``."""
+    call, place = given if given is not None else (None, -1)
+    if call is None or not isinstance(call.func, ast.Name | ast.Attribute):
+        return None
+    if not isinstance(place, int) or _CALLING.get(decorator_name(call.func)) != place:
+        return None
+    return ast.copy_location(ast.Call(name, call.args[place + 1 :], call.keywords), call)
 
 
 def _target(

@@ -140,7 +140,18 @@ def is_closed(kind: PackageType, name: str, *, called: bool) -> bool:
     return is_unheard_of(kind, name, called=called)
 
 
-def is_conclusive(openness: Openness, name: str, near: Sequence[str], *, called: bool) -> bool:
-    """Return whether enough of a class is seen to call a name wrong that it is not seen to have."""
+def is_conclusive(kind: PackageType, name: str, near: Sequence[str], *, called: bool) -> bool:
+    """Return whether enough of a class is seen to call a name wrong that it is not seen to have.
+
+    One that code gives names is not enough seen where its package defines one alike to be given.
+    """
+    openness, surface = kind.openness(name), kind.package.surface
     least = (_LEAST_WHEN_CALLED if called else _LEAST_WHEN_READ).get(openness)
-    return least is not None and (least == 0.0 or best_likeness(name, near) >= least)
+    if least is None or (least > 0.0 and best_likeness(name, near) < least):
+        return False
+    if openness is not Openness.FEW or not isinstance(surface, PythonSurface):
+        return True
+    return not any(
+        surface.is_open_by_words(each, name) and surface.may_be_given(each, name, called=called)
+        for each in kind.paths
+    )

@@ -45,8 +45,8 @@ def hinted(own: Checked, owners: Owners, servers: Sequence[tuple[LanguageServer,
     waiting = dict(islice(waiting.items(), _MOST_PARAMETERS))
     edited, modules, insertions = Edited(text), _Modules(), list[Insertion]()
     told: set[tuple[ast.AST, str]] = set()
-    for function, parameter in _overriding(own):
-        kind = own.values.inherited(function, parameter.arg)
+    for function, parameter in _called_by_packages(own):
+        kind = own.values.told_elsewhere(function, parameter.arg)
         title = modules.union([[kind]]) if kind is not None else ""
         if title:
             insertions.append(_annotation(parameter, title))
@@ -73,12 +73,13 @@ def _annotation(parameter: ast.arg, title: str) -> Insertion:
     return Insertion(line - 1, column, (0,), f': "{title}"')
 
 
-def _overriding(own: Checked) -> Iterator[tuple[Function, ast.arg]]:
-    """Yield parameters without annotations of methods, which may override those of packages."""
+def _called_by_packages(own: Checked) -> Iterator[tuple[Function, ast.arg]]:
+    """Yield parameters without annotations of functions that packages may call.
+
+    They override methods, or are given to packages.
+    """
     for node, inner in own.inner_scopes.items():
-        if not isinstance(node, Function) or inner.parent is None:
-            continue
-        if isinstance(inner.parent.node, ast.ClassDef) and inner.parent.node.bases:
+        if isinstance(node, Function):
             for each in plain_parameters(node, inner):
                 if each.arg not in own.narrowed:
                     yield node, each

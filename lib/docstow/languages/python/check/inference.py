@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import cached_property
@@ -22,7 +23,13 @@ from docstow.languages.python.check.annotations import (
     without_none,
 )
 from docstow.languages.python.check.bodies import own_nodes, returned_values, yielded_values
-from docstow.languages.python.check.call_sites import Given, given_parameters
+from docstow.languages.python.check.call_sites import (
+    Given,
+    Handed,
+    given_parameters,
+    handed_functions,
+)
+from docstow.languages.python.check.callbacks import Taken, taken_by
 from docstow.languages.python.check.certainty import may_decide
 from docstow.languages.python.check.injected import fixture_name, injected, takes_fixtures
 from docstow.languages.python.check.local_classes import LocalClasses
@@ -47,7 +54,7 @@ from docstow.languages.python.source.syntax import (
     positional,
 )
 from docstow.languages.python.surface import STANDARD, PythonSurface
-from docstow.languages.shared.lookup import Names, PassedArguments
+from docstow.languages.shared.lookup import Installed, Names, PassedArguments
 
 _BUILTINS = frozenset(dir(builtins))
 #: Classes of what literals and comprehensions make.
@@ -81,6 +88,10 @@ _OPERATORS: dict[type[ast.operator], str] = {
 _CONSTRUCTORS = frozenset({"__init__", "__new__", "__post_init__"})
 #: Functions of scikit-learn after which estimators return tables in place of arrays.
 _MAKING_TABLES = frozenset({"set_output", "set_config", "config_context"})
+#: Functions that call the first argument with items of the others.
+_MAPPING = re.compile(r"builtins\.(?:map|filter)|(?:concurrent|multiprocessing)\..*\.(?:i?map\w*)")
+#: Functions with a ``key`` that they call with each item of the first argument.
+_WITH_KEY = frozenset({"builtins.sorted", "builtins.min", "builtins.max", "heapq.nlargest"})
 #: Expressions that are followed one from another.
 _DEEPEST = 30
 
@@ -144,6 +155,79 @@ class Inference:
         own = LocalType(around.node, around.parent or around)
         return self.classes.overridden(own, name) if name not in _CONSTRUCTORS else None
 
+    @cached_property
+    def _handed(self) -> Mapping[Function, list[Handed]]:
+        return handed_functions(self._scopes)
+
+    def handed(self, function: Function, name: str) -> ValueType | None:
+        """Return what a parameter is by the annotations of all that its function is given to."""
+        names = [each.arg for each in positional(function)]
+        inner = self._scopes.get(function)
+        around = inner.parent.node if inner is not None and inner.parent is not None else None
+        is_method = isinstance(around, ast.ClassDef)
+        index = names.index(name) - is_method if name in names else -1
+        found: list[ValueType | None] = []
+        for each in self._handed.get(function, ()) if index >= 0 else ():
+            ways = self._taken(each)
+            found += [way[index] if index < len(way) else None for way in ways] or [None]
+        return found[0] if found and all(each == found[0] for each in found) else None
+
+    def _taken(self, handed: Handed) -> list[Taken]:
+        """Return what the function gets that is an argument of a call."""
+        called, scope = handed.call.func, handed.scope
+        if (items := self._items_given(handed)) is not None:
+            return [items]
+        if any(isinstance(each, ast.Starred) for each in handed.call.args):
+            return []
+        path, owner = self.import_path(called, scope), None
+        if path is not None and (answer := self._names.look_up(path)).whole:
+            symbol, package = answer.symbol, answer.package
+            if symbol is not None and package is not None and symbol.kind == "class":
+                owner = PackageType(path, package)
+                symbol = self.members.symbol(owner, "__init__")
+        elif isinstance(called, ast.Attribute):
+            kind = self.type_of(called.value, scope)
+            if not isinstance(kind, PackageType) or kind.alternatives:
+                return []
+            owner, package = kind, kind.package
+            symbol = self.members.symbol(kind, called.attr)
+        else:
+            return []
+        if symbol is None or package is None:
+            return []
+        context = self.members.member_context(symbol, package, owner)
+        return taken_by(self._annotations, symbol, context, handed.place)
+
+    def _items_given(self, handed: Handed) -> Taken | None:
+        """Return what a function gets that is called with each item of something; None for others.
+
+        ``map(size, files)`` and ``sorted(files, key=size)``.
+        """
+        call, scope = handed.call, handed.scope
+        path = self.import_path(call.func, scope) or ""
+        if isinstance(call.func, ast.Attribute) and not path:
+            owner = self.type_of(call.func.value, scope)
+            path = f"{owner.path}.{call.func.attr}" if isinstance(owner, PackageType) else ""
+            if path == "builtins.list.sort" and isinstance(owner, PackageType):
+                return owner.arguments[:1]
+        if _MAPPING.fullmatch(path) and handed.place == 0:
+            many = call.args[1:]
+        elif path in _WITH_KEY and handed.place == "key":
+            many = call.args[:1]
+        else:
+            return None
+        kinds = [self.type_of(each, scope) for each in many]
+        return tuple(
+            self.members.loop_item(each, awaited=False) if isinstance(each, PackageType) else None
+            for each in kinds
+        )
+
+    def told_elsewhere(self, function: ast.AST, name: str) -> ValueType | None:
+        """Return what a parameter is by the annotations of packages that call its function."""
+        if not isinstance(function, Function):
+            return None
+        return self.inherited(function, name) or self.handed(function, name)
+
     def inherited(self, function: Function, name: str) -> ValueType | None:
         """Return what a parameter is by the annotation of the method that its own overrides."""
         base = self._overridden(function) if not function.decorator_list else None
@@ -196,11 +280,25 @@ class Inference:
         """
         if kind.is_plain and self._makes_tables:
             return True
-        symbols = filter(None, map(kind.package.surface.symbol, kind.paths))
+        surface, extending = kind.package.surface, [*self._extending(kind)]
+        if not extending or not isinstance(surface, PythonSurface):
+            return False
+        symbols = filter(None, map(surface.symbol, kind.paths))
         homes = {each.target or each.path for each in symbols}
         return any(
-            each.extends_with(home, name) for each in self._extending(kind) for home in homes
+            each.extends_with(home, name, surface.base_names(home), surface.subclass_names(home))
+            for home in homes
+            for each in extending
         )
+
+    def is_replaced(self, package: Installed, path: str) -> bool:
+        """Return whether a package that the code imports sets a method of a class from outside."""
+        owner, _, method = path.rpartition(".")
+        surface = package.surface
+        if not isinstance(surface, PythonSurface) or surface.symbol(owner) is None:
+            return False
+        owners = {owner.rpartition(".")[2], *surface.base_names(owner)}
+        return any(each.gives(owners, method) for each in self._imported)
 
     def is_extended_taking(self, kind: PackageType, method: str, keyword: str) -> bool:
         """Return whether a subclass in another package has a method with a keyword."""
@@ -443,9 +541,7 @@ class Inference:
             case PlainParameter(name, function):
                 given = self.given.get((function, name))
                 if given is None or given.by_name:
-                    kind = (
-                        self.inherited(function, name) if isinstance(function, Function) else None
-                    )
+                    kind = self.told_elsewhere(function, name)
                     return kind or self._injected(name, function, scope, depth)
                 return join(self.infer(each, around, depth) for each, around in given.values)
         return None

@@ -135,6 +135,14 @@ class LocalClasses:
             self._bases[key] = None if self._is_among(own, found or ()) else found
         return self._bases[key]
 
+    def package_bases(self, own: LocalType) -> Iterator[PackageType]:
+        """Yield the nearest classes of packages that a class of the code is below."""
+        for each in self.bases(own) or ():
+            if isinstance(each, LocalType):
+                yield from self.package_bases(each)
+            else:
+                yield each
+
     def _is_among(self, own: LocalType, bases: Sequence[ValueType]) -> bool:
         """Return whether a class is one of some classes or of their bases."""
         own_bases = [each for each in bases if isinstance(each, LocalType)]

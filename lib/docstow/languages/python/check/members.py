@@ -191,7 +191,7 @@ class Members:
             returned = {ast.unparse(each.returns) if each.returns else "" for each in headers}
             if not headers or not (returned <= allowed or self._makes_own(kind, new)):
                 # A factory, as those of lxml, makes what its ``__new__`` is said to return.
-                context = self._member_context(new, kind.package, instance)
+                context = self.member_context(new, kind.package, instance)
                 said = headers[0].returns if len(headers) == 1 else None
                 made = without_none(self.annotations.read(said, context))
                 return made if isinstance(made, PackageType) and not made.is_class else None
@@ -278,7 +278,7 @@ class Members:
         if (known := self._untold(symbol, package, receiver)) is not None:
             return known
         annotation, value = annotation_and_value(symbol.signature)
-        context = self._member_context(symbol, package, receiver)
+        context = self.member_context(symbol, package, receiver)
         found: ValueType | None = None
         if annotation is not None:
             found = without_none(self.annotations.read(annotation, context))
@@ -356,7 +356,7 @@ class Members:
         symbol = self.symbol(owner, name)
         if owner.alternatives or symbol is None or symbol.kind != "method":
             return None
-        context = self._member_context(symbol, owner.package, owner)
+        context = self.member_context(symbol, owner.package, owner)
         headers = _visible(function_headers(symbol.signature))
         possible: list[Function] = []
         for header in headers:
@@ -457,12 +457,12 @@ class Members:
             return None
         plain, only = positional(headers[0]), headers[0].args.kwonlyargs
         taken = [plain[index]] if 0 <= index < len(plain) else [e for e in only if e.arg == name]
-        context = self._member_context(symbol, owner.package, owner)
+        context = self.member_context(symbol, owner.package, owner)
         return self.annotations.read(taken[0].annotation, context) if taken else None
 
     # -- what functions return -----------------------------------------------------------------
 
-    def _member_context(
+    def member_context(
         self, symbol: Symbol, package: Installed, receiver: ValueType | None
     ) -> AnnotationContext:
         """Return the context of a member, with the type variables of its class."""
@@ -499,7 +499,7 @@ class Members:
         written = _visible(function_headers(symbol.signature))
         receives = not unbound and (symbol.kind != "function" or _is_bound(written))
         fit = matching_overloads(written, passed.shape, receives=receives, unbound=unbound)
-        context = self._member_context(symbol, package, receiver)
+        context = self.member_context(symbol, package, receiver)
         if (plots := self._plots(symbol, package, passed)) is not None:
             return plots
         if (symbols := self._symbols(symbol, package, passed)) is not None:

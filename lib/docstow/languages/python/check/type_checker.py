@@ -432,7 +432,7 @@ class _Judge:
             return None
         if is_told(kind, name) or is_filled(kind, name) or _may_be_narrower(kind, name):
             return None
-        if (not kind.is_class and makes_others(kind)) or is_descriptor(kind):
+        if (not kind.is_class and makes_others(kind)) or self._is_replaced(claim, kind):
             return None
         if claim.title and (stands_for_others(kind) or subclass_may_have(kind, name)):
             return None
@@ -453,7 +453,7 @@ class _Judge:
             is_certain = is_closed(kind, name, called=called)
         else:
             is_certain = is_unheard_of(kind, name, called=called)
-        if not is_certain and not is_conclusive(kind.openness(name), name, near, called=called):
+        if not is_certain and not is_conclusive(kind, name, near, called=called):
             return None
         if (
             not agreed
@@ -463,6 +463,25 @@ class _Judge:
             return None
         near = near or self._names.offer(package, kind.path, name, call)
         return self._lacking(claim, kind, near)
+
+    def _is_replaced(self, claim: MemberClaim, kind: PackageType) -> bool:
+        """Return whether an instance has something else where its class has a value.
+
+        A descriptor says what, or what makes classes reads a field of it: ``name = Field(…)``.
+        """
+        node = claim.node.value
+        if is_descriptor(kind):
+            return True
+        if not isinstance(node, ast.Attribute) or (scope := self._own.scopes.get(node)) is None:
+            return False
+        owner = self._own.values.type_of(node.value, scope)
+        if not isinstance(owner, LocalType) or owner.is_class:
+            return False
+        surface, classes = kind.package.surface, self._own.values.classes
+        return isinstance(surface, PythonSurface) and any(
+            each.package.name == kind.package.name and surface.is_made(each.path)
+            for each in classes.package_bases(owner)
+        )
 
     def _lacking(self, claim: MemberClaim, kind: PackageType, near: Sequence[str]) -> Finding:
         return self._report(

@@ -38,6 +38,7 @@ from docstow.languages.python.source.functions import (
 )
 from docstow.languages.python.source.getattr_names import (
     allows_extra,
+    answering_modules,
     class_getattr_result,
     getattr_factories,
     lazy_names,
@@ -100,7 +101,8 @@ def read_module(
     if version is not None:
         _decide_branches(tree, version)
     dynamics = find_dynamics(tree, text)
-    scope = _BodyReader(SourceText(text), name if package else name.rpartition(".")[0], dynamics)
+    within = name if package else name.rpartition(".")[0]
+    scope = _BodyReader(SourceText(text), tree, within, dynamics)
     scope.read(tree.body)
     open_reason = scope.open_reason or dynamics.open_reason
     for each in dynamics.names - scope.names.keys():
@@ -172,6 +174,7 @@ class _BodyReader:
 
     Args:
         source: the text of the file.
+        tree: of the file.
         package: what relative imports are relative to.
         dynamics: what the file binds dynamically.
         owner: the class's name; empty for a module.
@@ -181,12 +184,14 @@ class _BodyReader:
     def __init__(
         self,
         source: SourceText,
+        tree: ast.Module,
         package: str,
         dynamics: Dynamics,
         owner: str = "",
         strings: Mapping[str, str] | None = None,
     ) -> None:
         self.source = source
+        self.tree = tree
         self.package = package
         self.dynamics = dynamics
         self.owner = owner
@@ -296,7 +301,7 @@ class _BodyReader:
 
     def _class(self, node: ast.ClassDef, *, conditional: bool) -> None:
         source, name = self.source, node.name
-        inner = _BodyReader(source, self.package, self.dynamics, name, self.strings)
+        inner = _BodyReader(source, self.tree, self.package, self.dynamics, name, self.strings)
         inner.read(node.body)
         own = (each for each in inner.strings.items() if each[0] not in self.strings)
         self.strings |= {f"{name}.{key}": value for key, value in own}
@@ -328,15 +333,17 @@ class _BodyReader:
             keywords=bool(keywords),
             names={each: tuple(bound) for each, bound in inner.names.items()},
             fields=tuple(inner.fields.values()),
-            mentioned=frozenset(_SELF_ATTRIBUTE.findall(methods)) | told_names(node.body),
+            mentioned=frozenset(_SELF_ATTRIBUTE.findall(methods))
+            | told_names(node.body, self.tree),
             open_reason=inner.open_reason or self.dynamics.classes.get(name, ""),
-            getattr_result=class_getattr_result(node.body),
+            getattr_result=class_getattr_result(node.body, self.tree),
             has_called_base=any(
                 isinstance(each, ast.Call) and named_tuple_fields(each) is None
                 for each in node.bases
             ),
             has_slots="__slots__" in inner.names and "__dict__" not in inner.names,
             allows_extra=allows_extra(node),
+            answering=answering_modules(node.body),
             proxied=proxied_attribute(node.body),
             composed=tuple(sorted(self.dynamics.composed.get(name, ()))),
             wrapped=self.dynamics.wrapped.get(name, ""),

@@ -44,12 +44,22 @@ _READING_METHODS = {"get", "items", "keys", "values", "copy", "pop", "clear"}
 FILLED = "a function gives it names"
 #: Why a class has other names whose instances have a dictionary.
 SET_ON_SELF = "attributes of instances are set by name"
+#: Why a class has other names that are keys of its items.
+SET_BY_KEY = "items are kept as attributes"
 #: Why a class has other names that its code tests before it sets them: they are words of code.
 TESTED = "attributes are set by names that are tested"
 #: With what begins why a module may have any name that changes ``sys.modules`` or what finds them.
 CHANGES = "it changes sys."
 #: Letters of a written part by which a name that is made of parts is told from others.
 _SHORTEST_PART = 3
+#: Methods of a mapping that set items.
+_OF_ITEMS = frozenset({"__setitem__", "__delitem__", "update", "setdefault"})
+#: What gives the names that a class or its instance has.
+_OWN_NAMES = re.compile(
+    r"(?:list\()?(?:dir\(self\)|vars\((?:type\(self\)|self|cls)\)"
+    r"|(?:self|cls|type\(self\)|self\.__class__)\.__(?:annotations|dict|slots|dataclass_fields)__"
+    r"|(?:dataclasses\.)?fields\((?:self|cls)\))"
+)
 #: Functions that read what they are given first.
 _LOOKING = {"getmembers", "dir", "getattr", "hasattr"}
 _SELF = {"self", "cls"}
@@ -234,7 +244,7 @@ class _Walker(ast.NodeVisitor):
             if (name := string_value(node.slice)) and self._classes:
                 self._found.patched.setdefault(self._classes[-1], set()).add(name)
             elif not isinstance(node.ctx, ast.Del):
-                self._open_class(SET_ON_SELF)
+                self._open_class(self._set_reason())
         # A module looked up by another name is only read; this one is taken to be changed.
         looked = looked and dotted(node.slice) != "__name__"
         if looked and _is_namespace(node.value):
@@ -277,7 +287,7 @@ class _Walker(ast.NodeVisitor):
             is_copied = method == "update" and all(map(_is_dict, node.args))
             is_read = method in _READING_METHODS or is_copied
             if self._is_own_dict(node.func.value) and not is_read:
-                self._open_class(SET_ON_SELF)
+                self._open_class(self._set_reason())
         if (old := _deprecated_names(node, name)) is not None:
             self._found.names |= old
         elif not self._depth and _passes_module_name(node, name):
@@ -289,6 +299,10 @@ class _Walker(ast.NodeVisitor):
         elif name == "setattr" or name.endswith("__setattr__"):
             self._attribute_set(node)
         self.generic_visit(node)
+
+    def _set_reason(self) -> str:
+        name = getattr(self._function, "name", "")
+        return SET_BY_KEY if name in _OF_ITEMS else SET_ON_SELF
 
     def _only_read(self, node: ast.Call, name: str) -> list[ast.expr] | None:
         """Return what else is given to a call that only reads a namespace; None for others."""
@@ -393,6 +407,9 @@ class _Walker(ast.NodeVisitor):
         """Return whether the function around gets an attribute by the name that it sets."""
         wanted = [*map(dotted, node.args[:2])]
         nodes = [*ast.walk(self._function)] if "" not in wanted else []
+        over = [each for each in nodes if isinstance(each, ast.For)]
+        if any(wanted[1] in _keys(each.target) and _OWN_NAMES.match(_over(each)) for each in over):
+            return True
         if any(isinstance(each, ast.ExceptHandler) for each in nodes):
             return False  # It may set what is not there.
         calls = (each for each in nodes if isinstance(each, ast.Call))
@@ -466,7 +483,7 @@ class _Walker(ast.NodeVisitor):
             self._open_named(self._classes[-1], why)
 
     def _open_named(self, owner: str, why: str) -> None:
-        if self._found.classes.get(owner, TESTED) == TESTED:
+        if self._found.classes.get(owner, TESTED) in {TESTED, SET_BY_KEY}:
             self._found.classes[owner] = why
 
     @staticmethod
@@ -573,6 +590,16 @@ def _is_module_itself(node: ast.expr) -> bool:
         case ast.Subscript(value=value, slice=ast.Name(id="__name__")):
             return dotted(value) == "sys.modules"
     return False
+
+
+def _keys(target: ast.expr) -> set[str]:
+    """Return the variable of a loop, of several the first, and what it is the name of."""
+    first = target.elts[0] if isinstance(target, ast.Tuple) and target.elts else target
+    return {dotted(first), f"{dotted(first)}.name"} if dotted(first) else set()
+
+
+def _over(loop: ast.For) -> str:
+    return ast.unparse(loop.iter)
 
 
 def _is_namespace(node: ast.AST) -> bool:

@@ -131,6 +131,7 @@ class ClassBody:
         has_called_base: whether a base is the result of a call, whose names ``bases`` has.
         has_slots: whether ``__slots__`` names the attributes of its instances.
         allows_extra: whether its configuration may allow data besides the fields.
+        answering: the modules whose names ``__getattr__`` answers with, dotted, and with no others.
         proxied: the attribute to which ``__getattr__`` hands on every name; empty for none.
         composed: with what further names begin and end that are made of parts.
         wrapped: the class whose instances it stands for, dotted; empty for none.
@@ -149,6 +150,7 @@ class ClassBody:
     has_called_base: bool = False
     has_slots: bool = False
     allows_extra: bool = False
+    answering: tuple[str, ...] = ()
     proxied: str = ""
     composed: tuple[tuple[str, str], ...] = ()
     wrapped: str = ""

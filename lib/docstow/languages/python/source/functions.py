@@ -212,17 +212,18 @@ def decorators(node: Function | ast.ClassDef, source: SourceText) -> tuple[Decor
     return tuple(found)
 
 
-def keeps_arguments(node: Function, *, called: bool = False) -> Keeps:
+def keeps_arguments(node: Function, outer: Function | None = None) -> Keeps:
     """Return how a decorator is used that returns its function, or what takes the same arguments.
 
     The latter is ``@wraps(function) def inner(*args, **kwargs)``, which calls
-    ``function(*args, **kwargs)``.
+    ``function(*args, **kwargs)``, or ``partial(function, **defaults)``.
 
     Args:
         node: a function.
-        called: whether the decorator is the result of a call of an outer function.
+        outer: the function of whose call the decorator is the result.
     """
-    if _returns_first(node):
+    called = outer is not None
+    if _returns_first(node) or _returns_partial(node, outer):
         return "called" if called else "bare"
     inner = {each.name: each for each in node.body if isinstance(each, Function)}
     last = node.body[-1]
@@ -230,7 +231,7 @@ def keeps_arguments(node: Function, *, called: bool = False) -> Keeps:
     if returned is None:
         return ""
     if not returned.decorator_list:
-        return "" if called else keeps_arguments(returned, called=True)
+        return "" if called else keeps_arguments(returned, node)
     if not _is_wrapper(returned, {each.arg for each in positional(node)}):
         return ""
     return "called" if called else "bare"
@@ -250,6 +251,32 @@ def _returns_first(node: Function) -> bool:
         or (isinstance(each, ast.Name) and each.id == plain[0] and isinstance(each.ctx, ast.Store))
         for each in _body_nodes(node)
     )
+
+
+def _returns_partial(node: Function, outer: Function | None) -> bool:
+    """Return whether a function returns ``partial`` of what it is called with, with defaults.
+
+    The outer function may choose between that and ``partialmethod``.
+    """
+    chosen = {
+        place
+        for each in (outer.body if outer is not None else ())
+        if isinstance(each, ast.Assign)
+        for place in map(dotted, each.targets)
+        if isinstance(each.value, ast.IfExp)
+        and _is_partial(each.value.body)
+        and _is_partial(each.value.orelse)
+    }
+    returned = [each.value for each in _body_nodes(node) if isinstance(each, ast.Return)]
+    match returned:
+        case [ast.Call(func=function, args=[ast.Name(id=name)])]:
+            is_first = name in [each.arg for each in positional(node)[:1]]
+            return is_first and (_is_partial(function) or dotted(function) in chosen)
+    return False
+
+
+def _is_partial(node: ast.expr) -> bool:
+    return dotted(node).rpartition(".")[2] in {"partial", "partialmethod"}
 
 
 def _is_wrapper(node: Function, names: set[str]) -> bool:

@@ -25,6 +25,7 @@ _FILLS = re.compile(r"(?:^|\.)_?lazy_import$")
 #: Attributes that hold functions by their names.
 _OF_FUNCTIONS = re.compile(
     r"func|method|handler|callback|command|plugin|regist|action|hook|__dict__|module|proxy|client"
+    r"|operation"
 )
 #: What ``__getattr__`` may return, the narrowest first.
 _WIDENING: tuple[GetattrResult, ...] = ("no", "hidden", "items", "handed", "any")
@@ -84,7 +85,8 @@ def _compared_texts(node: ast.AST) -> Iterator[str]:
     """Yield the texts that something is compared with."""
     for each in ast.walk(node):
         if isinstance(each, ast.Compare):
-            yield from filter(None, map(string_value, each.comparators))
+            for one in each.comparators:
+                yield from filter(None, map(string_value, getattr(one, "elts", [one])))
 
 
 def _with_dots(table: ast.expr) -> ast.expr:
@@ -284,9 +286,13 @@ class _GetattrReader:
         self._namespace_variables: set[str] = set()
 
     def function(self, node: ast.FunctionDef) -> Answers | None:
-        if len(node.args.args) != 1:
-            return None
-        self._name_variables.add(node.args.args[0].arg)
+        return self._follow(node) if len(node.args.args) == 1 else None
+
+    def method(self, node: ast.FunctionDef) -> Answers | None:
+        return self._follow(node) if len(node.args.args) == 2 else None
+
+    def _follow(self, node: ast.FunctionDef) -> Answers | None:
+        self._name_variables.add(node.args.args[-1].arg)
         if not self._rejects(node.body):
             return None
         return Answers(frozenset(self._names), tuple(sorted(self._used_factories)))
@@ -459,10 +465,28 @@ def _extended_names(tree: ast.Module) -> set[str]:
     return found
 
 
-def class_getattr_result(body: Sequence[ast.stmt]) -> GetattrResult:
-    """Return the widest result of ``__getattr__`` and ``__getattribute__`` in a class body."""
-    found = [_getattr_result(node, hidden=hidden) for node, hidden in _getattr_definitions(body)]
-    return max(found, key=_WIDENING.index, default="no")
+def class_getattr_result(body: Sequence[ast.stmt], tree: ast.Module) -> GetattrResult:
+    """Return the widest result of ``__getattr__`` and ``__getattribute__`` in a class body.
+
+    Args:
+        body: of the class.
+        tree: of the module, which may have tables of the names that are answered for.
+    """
+    found = [
+        _getattr_result(node, hidden=hidden)
+        for node, hidden in _getattr_definitions(body)
+        if _table_answers(node, tree) is None
+    ]
+    result: GetattrResult = max(found, key=_WIDENING.index, default="no")
+    return "any" if result == "items" and any(map(_gets_functions, body)) else result
+
+
+def _gets_functions(node: ast.stmt) -> bool:
+    """Return whether a node is a ``__getitem__`` that looks functions up by their names."""
+    if not isinstance(node, ast.FunctionDef) or node.name != "__getitem__":
+        return False
+    parts = (each for each in ast.walk(node) if isinstance(each, ast.Attribute))
+    return any(dotted(each.value) == "self" and _OF_FUNCTIONS.search(each.attr) for each in parts)
 
 
 def proxied_attribute(body: Sequence[ast.stmt]) -> str:
@@ -496,6 +520,33 @@ def proxied_attribute(body: Sequence[ast.stmt]) -> str:
     return handed.pop() if len(handed) == 1 else ""
 
 
+def answering_modules(body: Sequence[ast.stmt]) -> tuple[str, ...]:
+    """Return what the only ``__getattr__`` of a class body looks every name up in.
+
+    That is ``return getattr(module, name)`` in ``for module in (first, second)``, where these are
+    modules that the file imports; empty for any other answer.
+    """
+    found = [node for node, _ in _getattr_definitions(body)]
+    node = found[0] if len(found) == 1 else None
+    if not isinstance(node, ast.FunctionDef) or len(node.args.args) != 2:
+        return ()
+    name, told = node.args.args[1].arg, _told(node, node.args.args[1].arg)
+    given = [each.value for each in ast.walk(node) if isinstance(each, ast.Return)]
+    over = {
+        dotted(each.target): each.iter.elts
+        for each in ast.walk(node)
+        if isinstance(each, ast.For) and isinstance(each.iter, ast.Tuple | ast.List)
+    }
+    modules: list[str] = []
+    for value in given:
+        match value:
+            case ast.Call(func=ast.Name(id="getattr"), args=[ast.Name(id=of), ast.Name(id=asked)]):
+                modules += map(dotted, over.get(of, ())) if asked == name else [""]
+            case _ if value not in told:
+                return ()
+    return tuple(modules) if all(modules) else ()
+
+
 def _uncast(node: ast.expr | None) -> ast.expr | None:
     """Return the value of ``cast(Type, value)``; any other node as it is."""
     match node:
@@ -517,10 +568,29 @@ def _told(node: ast.FunctionDef, name: str) -> set[ast.expr | None]:
     }
 
 
-def told_names(body: Sequence[ast.stmt]) -> frozenset[str]:
-    """Return the names that ``__getattr__`` of a class body compares with: ``name == "event"``."""
-    nodes = (node for node, _ in _getattr_definitions(body))
-    return frozenset(filter(str.isidentifier, (e for node in nodes for e in _compared_texts(node))))
+def _table_answers(node: ast.stmt, tree: ast.Module) -> Answers | None:
+    """Return what ``__getattr__`` answers for by a table of the module; None where more than that.
+
+    ``if name in TABLE: return …`` comes before ``raise AttributeError``.
+    """
+    if not isinstance(node, ast.FunctionDef) or node.name != "__getattr__":
+        return None
+    answers = _GetattrReader(tree).method(node)
+    return answers if answers is not None and not answers.factories else None
+
+
+def told_names(body: Sequence[ast.stmt], tree: ast.Module) -> frozenset[str]:
+    """Return the names that ``__getattr__`` of a class body compares with, or has a table of.
+
+    Args:
+        body: of the class.
+        tree: of the module, which may have the table.
+    """
+    found: set[str] = set()
+    for node, _ in _getattr_definitions(body):
+        answers = _table_answers(node, tree)
+        found |= {*_compared_texts(node)} | (answers.names if answers is not None else set())
+    return frozenset(filter(str.isidentifier, found))
 
 
 def allows_extra(node: ast.ClassDef) -> bool:
@@ -605,17 +675,25 @@ def _written_result(node: ast.stmt) -> GetattrResult:
     if all(_is_own_item(each, name, parts) for each in given):
         return "items"
     told = _told(node, name)
+    if all(each in told for each in given) and _never_ends(node.body):
+        return "no"
     is_handed = all(each in told or _is_handed(each, name) for each in given)
     return "handed" if is_handed else "any"
 
 
 def _compares(test: ast.expr, name: str) -> bool:
-    """Return whether a test is that a name is a text: ``name == "event"``."""
+    """Return whether a test is that a name is a text, or one of some: ``name == "event"``."""
     match test:
         case ast.Compare(
             left=ast.Name(id=asked), ops=[ast.Eq()], comparators=[ast.Constant(value=str())]
         ):
             return asked == name
+        case ast.Compare(
+            left=ast.Name(id=asked),
+            ops=[ast.In()],
+            comparators=[ast.Tuple(elts=texts) | ast.List(elts=texts) | ast.Set(elts=texts)],
+        ):
+            return asked == name and all(map(string_value, texts))
     return False
 
 

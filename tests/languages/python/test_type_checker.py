@@ -220,6 +220,8 @@ PACKAGES: Mapping[str, Mapping[str, str]] = {
     "dockyard": {
         "dockyard/plans.py": "def keel(): ...\nclass Hull: ...\n",
         "dockyard/tides.py": "def ebb(): ...\n",
+        "dockyard/flags.py": "from enum import Enum\nclass Flag(Enum):\n    RED = 1\n",
+        "dockyard/flags.pyi": "from enum import Enum\nclass Flag(Enum):\n    RED: int\n",
         "dockyard/__init__.py": """
 import argparse
 from functools import partial, partialmethod
@@ -258,6 +260,17 @@ class Port:
     def __getitem__(self, name):
         return self._operations[name]
 
+class Shed:
+    def __getattr__(self, name):
+        try:
+            module, kept = KEPT[name]
+            setattr(self, name, kept)
+            return getattr(self, name)
+        except KeyError:
+            raise AttributeError()
+
+KEPT = {"ropes": ("a", 1)}
+
 class Row:
     def __setitem__(self, key, item):
         self.__dict__[key] = item
@@ -292,6 +305,11 @@ class Yard:
     def paint(self, *, shade="red"): ...
     @staticmethod
     def open() -> "Yard": ...
+
+class Lift(Protocol):
+    def __call__(self, *, weight: int) -> None: ...
+
+crane: Lift = lambda **options: None
 
 V = TypeVar("V")
 Work = Callable[[Job], int]
@@ -2149,6 +2167,9 @@ def test_what_passes_through_other_functions_and_packages(
         ("t = dockyard.Told()\nt.old\nt.older\nt.newer", ["Told.newer"]),
         ("t = dockyard.Tabled()\nt.title\nt.titel", ["Tabled.titel"]),
         ("dockyard.Port().unload()", []),
+        ("from dockyard.flags import Flag\nFlag.RED.value", []),
+        ("dockyard.crane(weight=1)\ndockyard.crane(mass=1)", ["dockyard.crane(mass=)"]),
+        ("s = dockyard.Shed()\ns.ropes\ns.rope", ["Shed.rope"]),
         ("r = dockyard.Row()\nr['a'] = 1\nr.sort()", ["Row.sort"]),
         ("h = dockyard.Hooks()\nh.began\nh.begin", ["Hooks.begin"]),
         ("dockyard.Bar([1], desc='a')\ndockyard.Bar([1], label='a')", ["Bar(label=)"]),
@@ -2224,6 +2245,39 @@ def test_keywords_that_python_hands_on(verify: Verify, code: str, names: str) ->
     (found,) = verify(code)["results"]
     assert found["name"].endswith(f"({names}=)")
     assert found["line"] == code.count("\n") + 1
+
+
+@pytest.mark.parametrize(
+    ("header", "wrong"),
+    [
+        ("class Own(Base):", ["c"]),
+        ("class Own(Plain):", ["a", "c"]),
+        ("class Own(dockyard.Yard):", ["a", "c"]),
+        ("class Own(Made):", ["c"]),
+        ("class Own(dockyard.Bar):", []),
+    ],
+)
+def test_a_data_class_takes_the_fields_of_those_above(
+    verify: Verify, header: str, wrong: list[str]
+) -> None:
+    code = f"""import dockyard
+from dataclasses import dataclass
+@dataclass
+class Base:
+    a: int = 0
+class Plain:
+    def __init__(self, z): ...
+class Made(Base, Plain): ...
+@dataclass
+{header}
+    b: int = 0
+Own(a=1)
+Own(b=1)
+Own(c=1)
+"""
+    answer = verify(code)
+    assert answer["engine"] != "none"
+    assert [each["name"] for each in answer["results"]] == [f"Own({each}=)" for each in wrong]
 
 
 @pytest.mark.parametrize(

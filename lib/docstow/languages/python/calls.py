@@ -307,7 +307,8 @@ def _is_typed_dict(lineage: Lineage) -> bool:
 
 def _typed_dict_keys(lineage: Lineage) -> tuple[Parameter, ...] | None:
     """Return the keys of a typed dictionary as keywords; None where they are not all seen."""
-    if lineage.doubt().reason:
+    # It is there for type checkers alone: a compiled module adds nothing.
+    if lineage.seen.and_also(lineage.on_instances).reason:
         return None
     bodies = (each.definition.body for each in lineage.classes)
     names = (each.name for body in bodies if body is not None for each in body.fields)

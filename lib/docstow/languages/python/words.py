@@ -326,7 +326,7 @@ def _is_set(name: str, text: bytes) -> bool:
     set_there = rb"(?<!\bself)\.%s\s*(?:=[^=]|:[^\n]*=|,[^()\n]*=[^=])|\bas \w+\.%s\b"
     if re.search(set_there.replace(b"%s", word), text) is not None:
         return True
-    by_name = b"setattr" in text or b"__dict__" in text
+    by_name = any(each in text for each in (b"setattr", b"__dict__", b"vars("))
     return by_name and re.search(rb"['\"]%s['\"]".replace(b"%s", word), text) is not None
 
 

@@ -400,6 +400,9 @@ class _Checker:
             owner_path = path.rpartition(".")[0]
             if aliased := self._values.members.aliased_method(path):
                 path = aliased
+            elif protocol := self._values.members.called_protocol(path):
+                self._arguments(node, protocol, unbound=False, title=path)
+                return
             elif unbound and self._values.members.value_at(owner_path) is None:
                 path = ""  # A module names a method that has its receiver already.
             elif not answer.whole and isinstance(node.func, ast.Attribute):
@@ -440,7 +443,8 @@ class _Checker:
             name = f"{title}({wrong.keyword}=)" if wrong.keyword else title
             self._report(place_of(node, wrong.keyword), name, answer)
 
-    def _arguments(self, node: ast.Call, path: str, *, unbound: bool) -> None:
+    def _arguments(self, node: ast.Call, path: str, *, unbound: bool, title: str = "") -> None:
+        title = title or path
         answer = self._names.look_up(path)
         symbol = answer.symbol
         if symbol is None or not answer.whole:
@@ -465,10 +469,10 @@ class _Checker:
             answer = replace(
                 answer,
                 status="wrong_argument",
-                message=wrong_call(path, wrong.reason, symbol),
+                message=wrong_call(title, wrong.reason, symbol),
                 suggestions=wrong.suggestions(),
             )
-            name = f"{path}({wrong.keyword}=)" if wrong.keyword else f"{path}()"
+            name = f"{title}({wrong.keyword}=)" if wrong.keyword else f"{title}()"
             self._report(place_of(node, wrong.keyword), name, answer)
 
     def _keyword_of_compiled(self, node: ast.Call, path: str, answer: Answer) -> None:

@@ -334,7 +334,7 @@ class LocalClasses:
         if not node.decorator_list and len(node.bases) == 1:
             is_tuple = self._values.import_path(node.bases[0], own.scope) in _NAMED_TUPLES
             return _fields(node) if is_tuple else None
-        if len(node.decorator_list) != 1 or node.bases:
+        if len(node.decorator_list) != 1 or (above := self._fields_above(bases)) is None:
             return None
         decorator = node.decorator_list[0]
         path = self._values.import_path(callee(decorator), own.scope)
@@ -342,8 +342,31 @@ class LocalClasses:
         if {each.arg for each in keywords} - _HARMLESS_KEYWORDS:
             return None
         if path == "dataclasses.dataclass":
-            return _fields(node, "field")
-        return _attrs_fields(node) if path in _ATTRS else None
+            return _merged_fields(above, _fields(node, "field"))
+        return _attrs_fields(node) if path in _ATTRS and not node.bases else None
+
+    def _own_fields(self, own: LocalType) -> tuple[Parameter, ...] | None:
+        """Return the fields that a class hands down to data classes; None where one is not seen.
+
+        A class that is none has no fields, whatever its constructor takes.
+        """
+        bases = self.bases(own)
+        if own.node.decorator_list:
+            is_made = "__init__" not in self.body_names(own.node)
+            return self.constructor_parameters(own) if is_made else None
+        return self._fields_above(bases) if bases is not None and not own.node.keywords else None
+
+    def _fields_above(self, bases: Sequence[ValueType]) -> tuple[Parameter, ...] | None:
+        """Return the fields of the bases of a data class, those of the last one first."""
+        found: tuple[Parameter, ...] | None = ()
+        for each in reversed(bases):
+            if isinstance(each, LocalType):
+                given = self._own_fields(each)
+            else:
+                symbol = each.package.symbol(each.path)
+                given = () if symbol is not None and symbol.parameters == () else None
+            found = _merged_fields(found, given)
+        return found
 
     def constructor_owner(self, own: LocalType) -> PackageType | None:
         """Return the package's class whose constructor a call of the class is a call of.
@@ -544,6 +567,15 @@ def _attrs_fields(node: ast.ClassDef) -> tuple[Parameter, ...] | None:
             return None
     found = _fields(node, "field")
     return found and tuple(replace(each, name=each.name.lstrip("_")) for each in found)
+
+
+def _merged_fields(
+    above: tuple[Parameter, ...] | None, own: tuple[Parameter, ...] | None
+) -> tuple[Parameter, ...] | None:
+    """Return fields with those of a class below, which replace others of their names in place."""
+    if above is None or own is None:
+        return None
+    return tuple(({each.name: each for each in above} | {each.name: each for each in own}).values())
 
 
 def _fields(node: ast.ClassDef, specifier: str = "") -> tuple[Parameter, ...] | None:

@@ -112,6 +112,19 @@ class Members:
 
     # -- dotted paths --------------------------------------------------------------------------
 
+    def called_protocol(self, path: str) -> str:
+        """Return the ``__call__`` of the protocol that a name of a module is declared to be.
+
+        ``zeros: Final[_ConstructorEmpty]``; empty for any other name.
+        """
+        value = self.value_at(path)
+        if not isinstance(value, PackageType) or value.is_class or value.alternatives:
+            return ""
+        symbol = value.package.symbol(value.path)
+        is_protocol = symbol is not None and "Protocol" in symbol.signature
+        call = f"{value.path}.__call__"
+        return call if is_protocol and value.package.symbol(call) is not None else ""
+
     def value_at(self, path: str) -> ValueType | None:
         """Return the type of what a dotted path leads to, unless it is a function."""
         answer = self.annotations.names.look_up(path)

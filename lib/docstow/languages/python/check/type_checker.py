@@ -472,8 +472,17 @@ class _Judge:
         node = claim.node.value
         if is_descriptor(kind):
             return True
-        if not isinstance(node, ast.Attribute) or (scope := self._own.scopes.get(node)) is None:
+        scope = self._own.scopes.get(node) or self._own.scopes.get(claim.node)
+        if not isinstance(node, ast.Attribute) or scope is None:
             return False
+        if (path := self._own.values.import_path(node.value, scope)) is not None:
+            # Stubs annotate members of enumerations with what their values are.
+            symbol = self._names.look_up(path).symbol
+            has = (
+                claim.name in {"name", "value"}
+                or self._names.look_up(f"{path}.{claim.name}").symbol
+            )
+            return symbol is not None and symbol.kind == "enum" and bool(has)
         owner = self._own.values.type_of(node.value, scope)
         if not isinstance(owner, LocalType) or owner.is_class:
             return False

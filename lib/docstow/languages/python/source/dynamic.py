@@ -243,7 +243,7 @@ class _Walker(ast.NodeVisitor):
         if not looked and self._is_own_dict(node.value):
             if (name := string_value(node.slice)) and self._classes:
                 self._found.patched.setdefault(self._classes[-1], set()).add(name)
-            elif not isinstance(node.ctx, ast.Del):
+            elif not isinstance(node.ctx, ast.Del) and not self._keeps_answer([node.slice]):
                 self._open_class(self._set_reason())
         # A module looked up by another name is only read; this one is taken to be changed.
         looked = looked and dotted(node.slice) != "__name__"
@@ -301,8 +301,14 @@ class _Walker(ast.NodeVisitor):
         self.generic_visit(node)
 
     def _set_reason(self) -> str:
-        name = getattr(self._function, "name", "")
-        return SET_BY_KEY if name in _OF_ITEMS else SET_ON_SELF
+        methods = {
+            getattr(method, "name", "")
+            for each in self._module.body
+            if isinstance(each, ast.ClassDef) and [each.name] == self._classes[-1:]
+            for method in each.body
+        }
+        is_item = getattr(self._function, "name", "") in _OF_ITEMS and "__setitem__" in methods
+        return SET_BY_KEY if is_item else SET_ON_SELF
 
     def _only_read(self, node: ast.Call, name: str) -> list[ast.expr] | None:
         """Return what else is given to a call that only reads a namespace; None for others."""
@@ -406,6 +412,8 @@ class _Walker(ast.NodeVisitor):
     def _is_got(self, node: ast.Call) -> bool:
         """Return whether the function around gets an attribute by the name that it sets."""
         wanted = [*map(dotted, node.args[:2])]
+        if self._keeps_answer(node.args[1:2]):
+            return True
         nodes = [*ast.walk(self._function)] if "" not in wanted else []
         over = [each for each in nodes if isinstance(each, ast.For)]
         if any(wanted[1] in _keys(each.target) and _OWN_NAMES.match(_over(each)) for each in over):
@@ -416,6 +424,13 @@ class _Walker(ast.NodeVisitor):
         return any(
             dotted(each.func) == "getattr" and [*map(dotted, each.args)] == wanted for each in calls
         )
+
+    def _keeps_answer(self, name: list[ast.expr]) -> bool:
+        """Return whether ``__getattr__`` sets what it is asked for, to answer faster next time."""
+        function = self._function
+        if not isinstance(function, ast.FunctionDef) or function.name != "__getattr__":
+            return False
+        return [*map(dotted, name)] == [each.arg for each in positional(function)[1:]]
 
     def _is_tested(self, name: list[ast.expr]) -> bool:
         """Return whether the function around passes names by that are not among others."""

@@ -312,9 +312,10 @@ class _GetattrReader:
                 case ast.If():
                     ends = self._branch(node)
                 case ast.Try(
-                    body=[ast.Assign(value=value) | ast.Return(value=ast.Subscript() as value)],
+                    body=[ast.Assign(value=value) | ast.Return(value=ast.Subscript() as value), *_],
                     handlers=[handler],
                 ):
+                    # What follows there is reached with the names of the table alone.
                     names = self._looked_up_keys(value)
                     if names is None or dotted(handler.type) != "KeyError":
                         return None

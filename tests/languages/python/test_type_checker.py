@@ -856,6 +856,15 @@ class BaseModel(metaclass=ModelMetaclass):
             return self.__pydantic_extra__[item]
 """,
     },
+    "aiobotocore": {
+        "aiobotocore/__init__.py": "",
+        "aiobotocore/session.py": """
+class AioSession:
+    def create_client(self, *args, **kwargs): ...
+def get_session():
+    return AioSession()
+""",
+    },
     "boto3": {
         "boto3/__init__.py": """
 from boto3.session import Session
@@ -1851,6 +1860,25 @@ def test_a_module_that_a_package_has_not_is_found_where_all_checkers_say_so(
     (found,) = verify(code)["results"]
     assert found["name"].removesuffix(".Pier") == "harbour.quay"
     assert found["package"] == "harbour"
+
+
+def test_clients_that_are_awaited_have_the_same_operations(verify: Verify) -> None:
+    code = """from aiobotocore.session import get_session
+async def main():
+    async with get_session().create_client("quay") as client:
+        cleared = await client.clear_berth(Berth="a")
+        async with cleared["Body"] as stream:
+            await stream.read()
+        async for page in client.get_paginator("a").paginate():
+            print(page)
+        await client.clear_berths()
+        await client.clear_berth(berth="a")
+"""
+    found = verify(code)["results"]
+    assert [each["name"].rpartition(".")[2] for each in found] == [
+        "clear_berths",
+        "clear_berth(berth=)",
+    ]
 
 
 @pytest.mark.parametrize(

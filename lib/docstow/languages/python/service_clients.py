@@ -1,4 +1,4 @@
-"""Classes that boto3 makes of data while it runs: clients and resources of AWS services.
+"""Classes that boto3 and aiobotocore make of data while they run: clients of AWS services.
 
 botocore describes each service in ``botocore/data/SERVICE/DATE/service-2.json``, boto3 the
 resources in ``boto3/data/SERVICE/DATE/resources-1.json``. A description is read as the module of
@@ -25,6 +25,8 @@ MAKERS: Mapping[str, str] = {
     "boto3.client": "botocore.data.{}.Client",
     "boto3.session.Session.client": "botocore.data.{}.Client",
     "botocore.session.Session.create_client": "botocore.data.{}.Client",
+    "aiobotocore.session.AioSession.create_client": "botocore.data.{}.AioClient",
+    "aioboto3.session.Session.client": "botocore.data.{}.AioClient",
     "boto3.resource": "boto3.data.{}.ServiceResource",
     "boto3.session.Session.resource": "boto3.data.{}.ServiceResource",
 }
@@ -44,6 +46,13 @@ class Client:
     def generate_presigned_url(
         self, ClientMethod, Params=None, ExpiresIn=3600, HttpMethod=None
     ) -> str: ...
+"""
+#: What aiobotocore makes of a client, whose operations are awaited.
+_AIO_CLIENT = """\
+class AioClient(Client):
+    async def __aenter__(self) -> "AioClient": ...
+    def get_paginator(self, operation_name: str) -> object: ...
+    def get_waiter(self, waiter_name: str) -> object: ...
 """
 _TRANSFER = "ExtraArgs=None, Callback=None, Config=None"
 #: What boto3 and botocore add to the clients of some services.
@@ -151,6 +160,7 @@ def _client(described: Mapping[str, Any], service: str) -> Iterator[str]:
         parameters = _parameters(taken, shapes)
         yield f"    def {method_name(name)}(self{parameters}) -> dict: ...\n"
     yield _ADDED.get(service, "")
+    yield _AIO_CLIENT
 
 
 def _parameters(taken: Mapping[str, Any], shapes: Mapping[str, Any]) -> str:

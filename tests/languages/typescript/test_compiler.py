@@ -692,6 +692,7 @@ def test_a_key_is_told_that_a_type_refuses(verify: Verify) -> None:
         # Elsewhere it gets something else, or what it names is something else.
         ("function fill(sub) { sub.push(1); }\nnew Observable(fill);\nfill([]);", []),
         ("function fill(sub) { sub.push(1); }\nnew Observable(fill);\nother(fill);", []),
+        ("function fill(sub) { sub.push(1); }\nnew Observable(fill);\nconst f = fill;", []),
         (
             f"{SINK}function make(sink) {{ return new Observable(fill); }}",
             [],

@@ -1,4 +1,4 @@
-"""Classes that boto3 and aiobotocore make of data while they run: clients of AWS services.
+"""Classes that boto3 and its like make of data: clients and resources of AWS services.
 
 botocore describes each service in ``botocore/data/SERVICE/DATE/service-2.json``, boto3 the
 resources in ``boto3/data/SERVICE/DATE/resources-1.json``. A description is read as the module of

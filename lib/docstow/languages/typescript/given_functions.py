@@ -144,10 +144,7 @@ def _moved(place: _Place, text: bytes) -> _Place:
 
 
 def _declared(tree: Tree) -> Iterator[tuple[str, Node]]:
-    """Yield the functions with a name and parameters without types; a name that is taken twice not.
-
-    A function in which another one is given stays where it is.
-    """
+    """Yield the functions that one name alone stands for, with parameters without types."""
     found: dict[str, list[Node]] = {}
     for node in tree.nodes:
         if node.type in _DECLARED:
@@ -173,7 +170,9 @@ def _takes_any(function: Node) -> bool:
 
 def _is_declaring(node: Node, function: Node, tree: Tree) -> bool:
     outer = tree.parent(node)
-    return outer is not None and (outer.id == function.id or outer.type == "variable_declarator")
+    if outer is None or outer.type != "variable_declarator":
+        return outer is not None and outer.id == function.id
+    return child(outer, "name") == node
 
 
 def _is_given(node: Node, tree: Tree) -> bool:

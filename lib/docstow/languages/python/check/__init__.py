@@ -457,13 +457,8 @@ class _Checker:
         is_open = any(each.kind == "var_keyword" for one in forms for each in one)
         if wrong is None and (is_open or not forms):
             wrong = self._keyword_of_nobody(node, path, answer)
-        is_method = symbol.kind == "method"
-        if (
-            wrong
-            and is_method
-            and answer.package
-            and self._values.is_replaced(answer.package, path)
-        ):
+        owner = answer.package if wrong is not None and symbol.kind == "method" else None
+        if owner is not None and self._values.is_replaced(owner, path):
             return
         if wrong is not None:
             answer = replace(

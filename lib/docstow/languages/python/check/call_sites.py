@@ -60,26 +60,29 @@ class Handed:
 
 
 @dataclass(slots=True)
-class _Uses:
+class Uses:
     """The uses of one function.
 
     Attributes:
         calls: what may be a call of it, with its scope.
         is_called: one of them certainly is.
-        is_passed_on: it is used otherwise.
-        handed: calls that it is an argument of, with its place and the scope.
-        is_kept: it is passed on otherwise than to a call.
+        handed: the calls that it is an argument of.
+        is_kept: it is used otherwise.
     """
 
     calls: list[tuple[ast.Call, Scope]] = field(default_factory=list)
     is_called: bool = False
-    is_passed_on: bool = False
     handed: list[Handed] = field(default_factory=list)
     is_kept: bool = False
 
+    @property
+    def is_passed_on(self) -> bool:
+        """Whether others may call it, with what is not seen."""
+        return self.is_kept or bool(self.handed)
 
-def given_parameters(scopes: Mapping[ast.AST, Scope]) -> dict[tuple[ast.AST, str], Given]:
-    """Return the parameters of whose values all are seen, by their functions and names.
+
+def uses_of_functions(scopes: Mapping[ast.AST, Scope]) -> dict[Function, Uses]:
+    """Return how the functions are used of which a parameter has no annotation.
 
     Args:
         scopes: of the code.
@@ -89,13 +92,24 @@ def given_parameters(scopes: Mapping[ast.AST, Scope]) -> dict[tuple[ast.AST, str
         for node, inner in scopes.items()
         if isinstance(node, Function) and any(plain_parameters(node, inner))
     }
-    if not functions:
+    return _uses(scopes, functions) if functions else {}
+
+
+def given_parameters(
+    scopes: Mapping[ast.AST, Scope], uses: Mapping[Function, Uses]
+) -> dict[tuple[ast.AST, str], Given]:
+    """Return the parameters of whose values all are seen, by their functions and names.
+
+    Args:
+        scopes: of the code.
+        uses: of its functions.
+    """
+    if not uses:
         return {}
-    uses = _uses(scopes, functions)
     found: dict[tuple[ast.AST, str], Given] = {}
     uncalled: list[tuple[Function, ast.arg]] = []
-    for node, inner in functions.items():
-        used = uses.get(node, _Uses())
+    for node, used in uses.items():
+        inner = scopes[node]
         for parameter in plain_parameters(node, inner):
             if not used.is_called:
                 uncalled.append((node, parameter))
@@ -107,25 +121,6 @@ def given_parameters(scopes: Mapping[ast.AST, Scope]) -> dict[tuple[ast.AST, str
         (node, each.arg): Given(each, tuple(same[each.arg]), by_name=True)
         for node, each in uncalled
         if each.arg in same
-    }
-
-
-def handed_functions(scopes: Mapping[ast.AST, Scope]) -> dict[Function, list[Handed]]:
-    """Return the functions that the code gives to calls and does not call itself.
-
-    Args:
-        scopes: of the code.
-    """
-    functions = {
-        node: inner
-        for node, inner in scopes.items()
-        if isinstance(node, Function) and any(plain_parameters(node, inner))
-    }
-    uses = _uses(scopes, functions) if functions else {}
-    return {
-        node: each.handed
-        for node, each in uses.items()
-        if each.handed and not each.is_kept and not each.calls
     }
 
 
@@ -177,9 +172,9 @@ class _Seen:
 
 def _uses(
     scopes: Mapping[ast.AST, Scope], functions: Mapping[Function, Scope]
-) -> dict[Function, _Uses]:
+) -> dict[Function, Uses]:
     """Return how functions are used: by their names, methods by the name alone."""
-    found: dict[Function, _Uses] = {}
+    found = {node: Uses() for node in functions}
     methods: dict[str, list[Function]] = {}
     for node, inner in functions.items():
         if inner.parent is not None and isinstance(inner.parent.node, ast.ClassDef):
@@ -192,7 +187,7 @@ def _uses(
         target = _target(name, scope, methods)
         if target is None or target not in functions:
             continue
-        use, call = found.setdefault(target, _Uses()), seen.called.get(id(name))
+        use, call = found[target], seen.called.get(id(name))
         call = _call_elsewhere(name, seen.given.get(id(name))) if call is None else call
         if call is not None:
             use.calls.append((call, scope))
@@ -201,7 +196,6 @@ def _uses(
         is_base = isinstance(name, ast.Name) and name.id in seen.derived
         is_unbound = call is not None and _is_unbound(name, scope, functions[target])
         if is_base or is_unbound or (call is None and id(name) not in seen.harmless):
-            use.is_passed_on = True
             handed = seen.given.get(id(name))
             use.handed += [Handed(*handed, scope)] if handed is not None else []
             use.is_kept = use.is_kept or handed is None

@@ -26,8 +26,9 @@ from docstow.languages.python.check.bodies import own_nodes, returned_values, yi
 from docstow.languages.python.check.call_sites import (
     Given,
     Handed,
+    Uses,
     given_parameters,
-    handed_functions,
+    uses_of_functions,
 )
 from docstow.languages.python.check.callbacks import Taken, taken_by
 from docstow.languages.python.check.certainty import may_decide
@@ -139,7 +140,7 @@ class Inference:
 
         What overrides a method of a package's class is called by the package, too.
         """
-        found = given_parameters(self._scopes)
+        found = given_parameters(self._scopes, self._uses)
         return {key: each for key, each in found.items() if self._overridden(key[0]) is None}
 
     def _overridden(self, function: ast.AST) -> PackageType | None:
@@ -156,8 +157,8 @@ class Inference:
         return self.classes.overridden(own, name) if name not in _CONSTRUCTORS else None
 
     @cached_property
-    def _handed(self) -> Mapping[Function, list[Handed]]:
-        return handed_functions(self._scopes)
+    def _uses(self) -> Mapping[Function, Uses]:
+        return uses_of_functions(self._scopes)
 
     def handed(self, function: Function, name: str) -> ValueType | None:
         """Return what a parameter is by the annotations of all that its function is given to."""
@@ -166,8 +167,11 @@ class Inference:
         around = inner.parent.node if inner is not None and inner.parent is not None else None
         is_method = isinstance(around, ast.ClassDef)
         index = names.index(name) - is_method if name in names else -1
+        uses = self._uses.get(function, Uses())
+        if index < 0 or uses.is_kept or uses.calls:
+            return None
         found: list[ValueType | None] = []
-        for each in self._handed.get(function, ()) if index >= 0 else ():
+        for each in uses.handed:
             ways = self._taken(each)
             found += [way[index] if index < len(way) else None for way in ways] or [None]
         return found[0] if found and all(each == found[0] for each in found) else None

@@ -53,6 +53,22 @@ def f(rows: set[int]):
     rows = list(rows)
     rows.sort()
 """,
+    "attributes that are set by their names": """
+class A:
+    pattern = 'a'
+    def __init__(self):
+        for each in ['pattern', 'other']:
+            self.__setattr__(each, print)
+    def f(self):
+        self.pattern.match('a')
+""",
+    "another value for the name of a module": """
+import string
+import os
+if os.name:
+    string = str
+lower = string.lower
+""",
     "vars of what may be a class": """
 from absent import Base
 class A(Base):
@@ -221,11 +237,21 @@ PACKAGES: Mapping[str, Mapping[str, str]] = {
         "dockyard/plans.py": "def keel(): ...\nclass Hull: ...\n",
         "dockyard/tides.py": "def ebb(): ...\n",
         "dockyard/flags.py": "from enum import Enum\nclass Flag(Enum):\n    RED = 1\n",
+        "dockyard/gates.py": "def ebb(): ...\nfrom dockyard.locks import Lock\n",
+        "dockyard/locks.py": "class Lock: ...\n",
+        "dockyard/old.py": """
+def __getattr__(name):
+    if (found := globals().get(f"_OLD_{name}")) is None:
+        raise AttributeError(name)
+    return found
+
+_OLD_keel = 1
+""",
         "dockyard/flags.pyi": "from enum import Enum\nclass Flag(Enum):\n    RED: int\n",
         "dockyard/__init__.py": """
 import argparse
-from functools import partial, partialmethod
-from typing import Callable, Protocol, TypeVar
+from functools import partial, partialmethod, wraps
+from typing import Callable, Concatenate, Protocol, TypeVar, Union
 from dockyard import plans, tides as t
 
 class Pier:
@@ -294,6 +320,49 @@ class Bar:
         if options:
             raise KeyError("unknown: " + str(options))
 
+def checked(most):
+    def wrap(function):
+        @wraps(function)
+        def inner(*args, **kwargs):
+            return function(*args, **kwargs)
+        return inner
+    if isinstance(most, int):
+        return wrap
+    else:
+        return checked(3)(most)
+
+def cached(function=None, *, size=1):
+    def wrap(function):
+        @wraps(function)
+        def inner(*args, **kwargs):
+            return function(*args, **kwargs)
+        return inner
+    return wrap(function) if function else wrap
+
+class Crate:
+    @checked
+    def stack(self, height): ...
+    @checked(2)
+    def open(self, lid): ...
+    @cached
+    def weigh(self, unit): ...
+    @cached(size=3)
+    def ship(self, to): ...
+
+class Held:
+    def __init__(self, make):
+        self.make = make
+    def __getattr__(self, name):
+        if name in ("made", "make"):
+            raise AttributeError(name)
+        return getattr(self.made, name)
+
+class Tools:
+    def __getattr__(self, name):
+        return made_of(name)
+
+ADDED = ["add_label"]
+
 class Job:
     def lift(self, crane: str) -> None: ...
 
@@ -305,6 +374,10 @@ class Yard:
     def paint(self, *, shade="red"): ...
     @staticmethod
     def open() -> "Yard": ...
+    def at(self, hour: int) -> Callable[["H"], "H"]: ...
+    def after(self, do: "Callable[[Job], None]") -> "Callable[[Job], None]": ...
+    def before(self) -> Callable[[Callable[Concatenate[Job, ...], None]], None]: ...
+    def always(self): ...
 
 class Lift(Protocol):
     def __call__(self, *, weight: int) -> None: ...
@@ -313,6 +386,11 @@ crane: Lift = lambda **options: None
 
 V = TypeVar("V")
 Work = Callable[[Job], int]
+Handler = Union[
+    Callable[[Job], "collections.abc.Coroutine[typing.Any, typing.Any, None]"],
+    Callable[[Job], None],
+]
+H = TypeVar("H", bound=Union[Handler, Shed])
 Greeting = Callable[[V, str], None]
 
 class Check(Protocol):
@@ -1171,8 +1249,47 @@ class Flock:
         "egret-stubs/__init__.pyi": "def fly(height: int, *, speed: int = ...) -> int: ...\n",
         "egret-stubs/METADATA.toml": "",
     },
+    "sound-ferries": {
+        "sound/ferries/__init__.py": "",
+        "sound/ferries/times.py": "def leave(): ...\n",
+    },
+    "sound-pilots": {"sound/pilots/__init__.py": "def board(): ...\n"},
+    "websockets": {
+        "websockets/py.typed": "",
+        "websockets/__init__.py": "from .asyncio.client import connect\n",
+        "websockets/asyncio/__init__.py": "",
+        "websockets/asyncio/client.py": (
+            "class connect:\n"
+            "    def __init__(self, uri: str, *, additional_headers=None, **kwargs):\n"
+            "        self.kwargs = kwargs\n"
+        ),
+    },
+    "pearls": {
+        "pearls/py.typed": "",
+        "pearls/__init__.py": """
+from typing import dataclass_transform
+
+def field(alias: str): ...
+
+@dataclass_transform(field_specifiers=(field,))
+class Maker(type):
+    def __new__(mcs, name, bases, space):
+        return super().__new__(mcs, name, bases, made_of(space))
+
+class Model(metaclass=Maker):
+    def __init__(self, **data): ...
+
+class Pearl(Model):
+    shell_name: str = field(alias="shell")
+    weight: int = 0
+""",
+    },
     "django": {
         "django/__init__.py": "",
+        "django/http/__init__.py": "from django.http.request import HttpRequest\n",
+        "django/http/request.py": (
+            "class HttpRequest:\n    scheme = None\n    def get_host(self): ...\n"
+        ),
         "django/db/__init__.py": "",
         "django/db/models/__init__.py": (
             "from .base import Model\nfrom .manager import Manager\nfrom .fields import CharField\n"
@@ -2086,6 +2203,26 @@ def test_code_in_docstrings_of_a_file_is_not_judged(verify: Verify) -> None:
 
 
 @pytest.mark.parametrize(
+    ("code", "names"),
+    [
+        ("from pathlib import *\nPath('a').suffixes_of()\nPath.homes()", ["suffixes_of", "homes"]),
+        ("from os import *\nopen('a').readd()\n'a'.lowered()", ["open()", "readd", "lowered"]),
+        ("from os import *\nfrom io import *\nopen('a').readd()", ["readd"]),
+        ("from os import *\nfrom not_installed import *\nopen('a').readd()\ngetcwdb().b", []),
+        ("from not_installed import *\nfrom os import *\ngetcwd().readd()", ["readd"]),
+        ("from .mine import *\nopen('a').readd()", []),
+        ("if x:\n    from os import *\nopen('a').readd()", []),
+        ("from os import *\ndef getcwd(): return object()\ngetcwd().readd()", []),
+    ],
+)
+def test_names_that_a_star_brings_are_those_of_its_module(
+    verify: Verify, code: str, names: list[str]
+) -> None:
+    found = [each["name"].rpartition(".")[2] for each in verify(code)["results"]]
+    assert found == names
+
+
+@pytest.mark.parametrize(
     ("code", "name", "first"),
     [
         ("open_gate(1, slowly=True)", "open_gate(slowly=)", "slow"),
@@ -2206,6 +2343,13 @@ def test_what_passes_through_other_functions_and_packages(
             "class Own(dockyard.Record):\n    a = dockyard.Field()\nOwn(a=[1]).a.append(2)",
             [],
         ),
+        ("c = dockyard.Crate()\nc.stack(height=1)\nc.stack(high=1)", ["Crate.stack(high=)"]),
+        ("c = dockyard.Crate()\nc.open(lid=1)\nc.open(lit=1)", ["Crate.open(lit=)"]),
+        ("c = dockyard.Crate()\nc.weigh(unit=1)\nc.weigh(by=1)", ["Crate.weigh(by=)"]),
+        ("c = dockyard.Crate()\nc.ship(to=1)\nc.ship(into=1)", ["Crate.ship(into=)"]),
+        ("from dockyard import old\nold.keel\nold.keels", ["old.keels"]),
+        ("h = dockyard.Held(print)\nh.flush_all()", []),
+        ("t = dockyard.Tools()\nt.crane.add_label(label='a')", []),
         ("p = dockyard.Parser()\np.put('-a', more=1)\np.add_argument('-a', more=1)", []),
         ("import argparse\nargparse.ArgumentParser().add_argument('-a', more=1)", []),
     ],
@@ -2253,6 +2397,149 @@ def test_a_parameter_is_what_a_package_says_that_the_function_gets(
     assert answer["engine"] != "none"
     found = [each["name"] for each in answer["results"]]
     assert [each.rpartition("dockyard.")[2] for each in found] == names
+
+
+@pytest.mark.parametrize(
+    ("code", "names", "first"),
+    [
+        ("from sound.feries.times import leave", ["sound.feries"], "sound.ferries"),
+        ("import sound.feries", ["sound.feries"], "sound.ferries"),
+        ("from sound import feries", ["sound.feries"], "sound.ferries"),
+        ("from sound import lighthouse_v1", [], ""),
+        ("from sound.lighthouse_v1 import Lamp", [], ""),
+        (
+            "from sound.ferries.time import leave",
+            ["sound.ferries.time.leave"],
+            "sound.ferries.times",
+        ),
+    ],
+)
+def test_a_module_of_a_shared_namespace_is_missed_where_one_is_like_it(
+    verify: Verify, code: str, names: list[str], first: str
+) -> None:
+    found = verify(code)["results"]
+    assert [each["name"] for each in found] == names
+    assert [each["suggestions"][0] for each in found] == [first] * len(names)
+
+
+def test_a_model_may_take_a_field_by_its_name_besides_its_alias(verify: Verify) -> None:
+    code = "import pearls\npearls.Pearl(shell='a')\npearls.Pearl(shell_name='a')\n"
+    answer = verify(f"{code}pearls.Pearl(shell='a', wait=1)")
+    assert [each["name"] for each in answer["results"]] == ["pearls.Pearl(wait=)"]
+
+
+def test_keywords_that_a_connection_hands_to_the_event_loop(verify: Verify) -> None:
+    code = (
+        "import websockets\nwebsockets.connect('ws://a', ssl=None, proxy_ssl=None, local_addr=1)\n"
+    )
+    assert verify(code)["results"] == []
+    (found,) = verify(f"{code}websockets.connect('ws://a', extra_headers={{}})")["results"]
+    assert found["suggestions"] == ["additional_headers"]
+
+
+@pytest.mark.parametrize(
+    ("decorator", "names"),
+    [
+        ("@yard.at(3)", ["Job.lower"]),
+        ("@yard.after", ["Job.lower"]),
+        ("@yard.before()", ["Job.lower"]),
+        ("@yard.always()", []),
+        ("@yard.always", []),
+    ],
+)
+def test_a_parameter_is_what_a_decorator_says_that_its_function_gets(
+    verify: Verify, decorator: str, names: list[str]
+) -> None:
+    answer = verify(
+        f"import dockyard\nyard = dockyard.Yard()\n{decorator}\ndef own(job):\n    job.lower()\n"
+    )
+    assert answer["engine"] != "none"
+    found = [each["name"] for each in answer["results"]]
+    assert [each.rpartition("dockyard.")[2] for each in found] == names
+
+
+@pytest.mark.parametrize(
+    ("module", "first"),
+    [("dockyard.lokcs", "dockyard.locks"), ("dockyard.gate", "dockyard.locks")],
+)
+def test_a_module_that_defines_a_name_comes_before_those_that_import_it(
+    verify: Verify, module: str, first: str
+) -> None:
+    (found,) = verify(f"from {module} import Lock")["results"]
+    assert found["suggestions"][0] == first
+
+
+COMMAND_LINE = """import argparse
+from pathlib import Path
+
+def parser(more):
+    parser = argparse.ArgumentParser()
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("-s", "--max-size", type=int, default=3)
+    parser.add_argument("--dry-run", action="store_true")
+    parser.add_argument("--tag", action="append", dest="tags")
+    steps = parser.add_subparsers(dest="step")
+    clean = steps.add_parser("clean")
+    clean.set_defaults(run=print)
+    {more}
+    return parser
+
+args = parser(None).parse_args()
+known, _ = parser(None).parse_known_args()
+def main(given: argparse.Namespace): given.{name}
+args.folder.glob("*"), args.step.lower(), args.tags.sort(), args.run()
+args.{name}, known.{name}
+"""
+
+
+@pytest.mark.parametrize(
+    ("more", "name", "found"),
+    [
+        ("", "maxsize", ["Namespace.maxsize"] * 3),
+        ("", "max_size", []),
+        ("", "folder.iter_files()", ["Path.iter_files"] * 3),
+        ("", "step.lowered", ["str.lowered"] * 3),
+        ("", "max_size.shorten()", ["int.shorten"] * 3),
+        ("", "tags.add(1)", ["list.add"] * 3),
+        ("parser.add_argument(*more)", "maxsize", []),
+        ("parser.add_argument('--more', dest=more)", "maxsize", []),
+        ("parser.set_defaults(**more)", "maxsize", []),
+        ("more.extend_parser(parser)", "maxsize", []),
+        ("steps.add_parser('b', parents=[more])", "maxsize", []),
+        ("setattr(more, 'maxsize', 1)", "maxsize", []),
+        ("more.maxsize = 1", "maxsize", []),
+    ],
+)
+def test_a_command_line_tells_what_its_namespace_has(
+    verify: Verify, more: str, name: str, found: list[str]
+) -> None:
+    code = COMMAND_LINE.replace("{more}", more or "pass").replace("{name}", name)
+    names = [
+        each["name"].split(".", each["name"].count(".") - 1)[-1] for each in verify(code)["results"]
+    ]
+    assert names == found
+
+
+@pytest.mark.parametrize(
+    ("request_use", "found"),
+    [
+        ("request.get_host()", []),
+        ("request.get_json()", ["get_json"]),
+        ("request.args", ["args"]),
+        ("request.tenant.name", []),
+    ],
+)
+@pytest.mark.parametrize("header", ["request", "request: HttpRequest"])
+def test_a_view_of_django_gets_a_request(
+    verify: Verify, header: str, request_use: str, found: list[str]
+) -> None:
+    code = f"from django.http import HttpRequest\ndef view({header}):\n    {request_use}\n"
+    assert [each["name"].rpartition(".")[2] for each in verify(code)["results"]] == found
+
+
+def test_a_request_of_a_test_is_none_of_django(verify: Verify) -> None:
+    code = "from django.http import HttpRequest\ndef test_it(request):\n    request.get_json()\n"
+    assert verify(code)["results"] == []
 
 
 @pytest.mark.parametrize(

@@ -38,8 +38,28 @@ _HARMLESS_MODULES = frozenset(
 _CONSTRUCTORS = frozenset({"__init__", "__new__"})
 _ENCODING = Forward((("JSONEncoder", "", ""),), instead="cls")
 _DECODING = Forward((("JSONDecoder", "", ""),), instead="cls")
-#: Where functions of Python hand further keywords on, of which their stubs do not tell.
-_STANDARD_FORWARDS = {
+#: What the event loop takes that connects, and that serves.
+_CONNECTING = frozenset(
+    {
+        *("all_errors", "family", "flags", "happy_eyeballs_delay", "host", "interleave"),
+        *("local_addr", "port", "proto", "server_hostname", "sock", "ssl"),
+        *("ssl_handshake_timeout", "ssl_shutdown_timeout", "path", "unix"),
+    }
+)
+_SERVING = frozenset(
+    {
+        *("backlog", "cleanup_socket", "family", "flags", "keep_alive", "path", "reuse_address"),
+        *("reuse_port", "sock", "ssl", "ssl_handshake_timeout", "ssl_shutdown_timeout"),
+        *("start_serving", "unix"),
+    }
+)
+#: Where functions hand further keywords on, of which neither stubs nor code tell.
+_KNOWN_FORWARDS = {
+    "websockets.asyncio.client.connect.__init__": Forward(
+        (), taken=_CONNECTING | {f"proxy_{each}" for each in _CONNECTING}
+    ),
+    "websockets.asyncio.server.serve": Forward((), taken=_SERVING),
+    "websockets.asyncio.server.serve.__init__": Forward((), taken=_SERVING),
     "json.dump": _ENCODING,
     "json.dumps": _ENCODING,
     "json.load": _DECODING,
@@ -144,7 +164,7 @@ def call_overloads(view: DefinitionView) -> tuple[tuple[Parameter, ...], ...]:
 
 
 def _forward_of(view: DefinitionView) -> Forward | None:
-    return view.definition.forward or _STANDARD_FORWARDS.get(view.path)
+    return view.definition.forward or _KNOWN_FORWARDS.get(view.path)
 
 
 def is_dispatched(view: DefinitionView) -> bool:
@@ -247,7 +267,7 @@ def _forwarded_keywords(
     view: DefinitionView, within: DefinitionView | None, depth: int
 ) -> list[Parameter] | None:
     """Return the keywords of the calls that receive all further ones; None where unclear."""
-    return _keywords_of(view, view.definition.forward, within, depth)
+    return _keywords_of(view, _forward_of(view), within, depth)
 
 
 def _keywords_of(

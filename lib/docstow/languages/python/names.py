@@ -47,6 +47,10 @@ _RECEIVERS = frozenset({"self", "cls", "super()"})
 _PLAIN = frozenset({object, type, abc.ABCMeta, enum.EnumMeta})
 _EXTRA = "its configuration allows further data"
 _COMPILED = "it is compiled, and stubs leave out what they do not tell"
+#: Metaclasses that give classes to what their bodies hold, which sets private names alone.
+_KNOWN_METACLASSES = frozenset(
+    {"traitlets.traitlets.MetaHasDescriptors", "traitlets.traitlets.MetaHasTraits"}
+)
 #: Names of decorators that take arguments under other names, too.
 _RENAMING = re.compile(r"renam|alias|kwarg|transition", re.IGNORECASE)
 
@@ -793,7 +797,7 @@ def keeps_type(view: DefinitionView, decorator: Decorator) -> bool:
         return False
     if found.definition.kind != "function":
         return False
-    if found.definition.keeps == ("called" if decorator.called else "bare"):
+    if found.definition.keeps in ("both", "called" if decorator.called else "bare"):
         return True
     match kept_type(found.definition, called=decorator.called):
         case ast.Subscript():
@@ -1011,6 +1015,8 @@ def _adds_nothing(metaclass: Lineage) -> bool:
 
 
 def _gives_names(metaclass: DefinitionView) -> bool:
+    if metaclass.path in _KNOWN_METACLASSES:
+        return False
     return metaclass.definition.body is None or metaclass.definition.body.gives_names
 
 

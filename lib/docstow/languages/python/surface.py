@@ -181,6 +181,15 @@ class PythonSurface:
         found = {name: self.symbol(f"{path}.{name}") for name in names}
         return {name: symbol for name, symbol in found.items() if symbol is not None}
 
+    def offered(self, path: str) -> frozenset[str] | None:
+        """Return the names that ``import *`` of a module binds; None where some are not known."""
+        views = self._views(path)
+        modules = [each for each in views if isinstance(each, ModuleView)]
+        if not modules or len(modules) != len(views) or self.why_uncertain(path):
+            return None
+        found = [each.names.offered(each.module) for each in modules]
+        return None if None in found else frozenset().union(*filter(None, found))
+
     def listed(self, path: str) -> Iterator[str]:
         """Yield the public names of a module or class, not resolved; none where unknown."""
         yield from self._listed(path) or ()
@@ -519,6 +528,8 @@ class PythonSurface:
         name: str,
         above: frozenset[str] = frozenset(),
         below: frozenset[str] = frozenset(),
+        *,
+        mentions: bool = False,
     ) -> bool:
         """Return whether the package gives a name to another's class, or to a subclass of it.
 
@@ -527,10 +538,11 @@ class PythonSurface:
             name: which the class itself lacks.
             above: the last names of its bases.
             below: the last names of what extends it in its own package.
+            mentions: only subclasses count whose files have the word.
         """
         owners = {base.rpartition(".")[2], *above}
         given = self.gives(owners, name)
-        return given or self._subclasses.may_have(base, name, mentions=False, others=below)
+        return given or self._subclasses.may_have(base, name, mentions=mentions, others=below)
 
     def is_filled(self, path: str, name: str) -> bool:
         """Return whether a function makes names up for a module or class."""
@@ -553,6 +565,12 @@ class PythonSurface:
         """Return whether a class stands for instances of another, and wraps what they return."""
         bodies = [each.definition.body for each in _definitions(self._views(path))]
         return any(each is not None and each.wrapped for each in bodies)
+
+    def hands_on(self, path: str) -> bool:
+        """Return whether a class answers for names with those of what an instance holds."""
+        lineages = [each.names.lineage(each) for each in _definitions(self._views(path))]
+        bodies = [each.definition.body for one in lineages for each in one.classes]
+        return any(each is not None and each.getattr_result == "handed" for each in bodies)
 
     def answers_for_others(self, path: str) -> bool:
         """Return whether a class may answer for names that nothing else has."""

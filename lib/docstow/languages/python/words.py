@@ -154,7 +154,7 @@ class Words:
             lambda: self._may_have(
                 method,
                 partial(_may_pass, keyword, is_heard=heard),
-                is_compiled=heard,
+                is_compiled=heard or self._is_in_binaries(keyword),
                 bound=_BINDING % {b"name": method.encode()},
             ),
         )
@@ -274,7 +274,11 @@ class Words:
                 if is_meant(name, text) or parsed > _MOST_PARSED:
                     return True
         # What is linked into a compiled module may have names that its own source has not.
-        compiled = (each for each in self._searched if is_compiled and each.binary is not None)
+        return is_compiled and self._is_in_binaries(name)
+
+    def _is_in_binaries(self, name: str) -> bool:
+        """Return whether a compiled module of the package may have a name."""
+        compiled = (each for each in self._searched if each.binary is not None)
         return any(self._files.binary_has(each, name) is not False for each in compiled)
 
     def once(self, wanted: tuple[str, ...], search: Callable[[], bool]) -> bool:

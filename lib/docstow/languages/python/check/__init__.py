@@ -16,6 +16,7 @@ from docstow.languages.python.check.certainty import (
     is_conclusive,
     is_told,
     is_unheard_of,
+    may_be_of_middleware,
     subclass_may_have,
 )
 from docstow.languages.python.check.checked import Checked
@@ -23,7 +24,14 @@ from docstow.languages.python.check.engine_keywords import mismatch_of_engine
 from docstow.languages.python.check.fitting import Surroundings
 from docstow.languages.python.check.inference import Inference
 from docstow.languages.python.check.origins import with_unheard_of
-from docstow.languages.python.check.parse import Parsed, Scope, collect_scopes, outer_nodes, parse
+from docstow.languages.python.check.parse import (
+    Import,
+    Parsed,
+    Scope,
+    collect_scopes,
+    outer_nodes,
+    parse,
+)
 from docstow.languages.python.check.passed import call_shape, place_of
 from docstow.languages.python.check.prefixed import mismatch_of_prefixed
 from docstow.languages.python.source.syntax import Function, dotted
@@ -115,6 +123,7 @@ class _Checker:
         self._column = parsed.column
         self._scopes = collect_scopes(tree)
         self._scope = self._scopes[tree]
+        _bind_stars(tree, self._scope, names)
         self._findings: list[Finding] = []
         self._missing: dict[str, None] = {}
         self._ignored = _ignored_lines(code)
@@ -357,6 +366,7 @@ class _Checker:
                 or is_unheard_of(owner, name, called=called)
             )
             and not is_told(owner, name)
+            and not may_be_of_middleware(owner, name, called=called)
             and not subclass_may_have(owner, name)
             and not self._values.classes.subclass_has(owner, name)
             and not self._values.is_extended_with(owner, name)
@@ -526,7 +536,8 @@ def near_modules(
 ) -> tuple[str, ...]:
     """Return what may be meant by a module that is not there, what has all that is imported first.
 
-    Such modules are beside it, or the one that it would be in; the most alike comes first.
+    Such modules are beside it, or the one that it would be in; the most alike comes first, and
+    last what only imports from others beside it.
 
     Args:
         package: in which it would be.
@@ -538,13 +549,15 @@ def near_modules(
     parent, surface = missing.rpartition(".")[0], package.surface
     beside = (each for each in surface.modules() if each.rpartition(".")[0] == parent)
     public = [parent, *(e for e in beside if not e.rpartition(".")[2].startswith("_"))]
-    having = [
-        each
-        for each in public[:_MOST_BESIDE]
-        if all(surface.symbol(f"{each}{below}.{one.name}") for one in node.names)
-    ]
-    having.sort(key=lambda each: name_similarity(missing, each), reverse=True)
-    return tuple(dict.fromkeys((*having, *near)))[:_MOST_SUGGESTED]
+    having: list[tuple[bool, float, str]] = []
+    for each in public[:_MOST_BESIDE]:
+        found = [surface.symbol(f"{each}{below}.{one.name}") for one in node.names]
+        if all(found):
+            homes = {one.target.rpartition(".")[0] for one in found if one is not None}
+            is_home = not (homes - {each}).intersection(public)
+            having.append((is_home, name_similarity(missing, each), each))
+    having.sort(key=lambda each: each[:2], reverse=True)
+    return tuple(dict.fromkeys((*(each for *_, each in having), *near)))[:_MOST_SUGGESTED]
 
 
 def wrong_call(title: str, reason: str, symbol: Symbol | None) -> str:
@@ -642,6 +655,32 @@ def _is_telling(node: ast.stmt) -> bool:
 
 #: What tells a checker to ignore a line.
 _IGNORED = re.compile(r"\b(?:(?:type|ty|pyright|pyrefly|mypy): ?ignore|pylint: ?disable)")
+
+
+def _bind_stars(tree: ast.Module, top: Scope, names: Names) -> None:
+    """Bind the names that the code uses and that ``from … import *`` brings, as imports of each.
+
+    The last star that has a name brings it. Nothing before one whose names are not known counts.
+    """
+    stars = [each for each in tree.body if isinstance(each, ast.ImportFrom) and _is_star(each)]
+    if len(stars) != len(top.bindings.get("*", ())):
+        return
+    left = {each.id for each in ast.walk(tree) if isinstance(each, ast.Name)}
+    for each in reversed(stars):
+        module = each.module or ""
+        package = names.resolver.package_for(module) if not each.level else None
+        surface = package.surface if package is not None else None
+        offered = surface.offered(module) if isinstance(surface, PythonSurface) else None
+        if offered is None:
+            return
+        for name in sorted(left & offered):
+            top.add(name, Import(f"{module}.{name}"))
+        left -= offered
+    top.bindings.pop("*", None)
+
+
+def _is_star(node: ast.ImportFrom) -> bool:
+    return any(each.name == "*" for each in node.names)
 
 
 def _ignored_lines(code: str) -> frozenset[int]:

@@ -21,6 +21,7 @@ from docstow.languages.python.check.annotations import (
 from docstow.languages.python.source.syntax import (
     Function,
     annotation_and_value,
+    dotted,
     function_headers,
     positional,
 )
@@ -60,6 +61,26 @@ def taken_by(
     return found
 
 
+def decorated_by(
+    annotations: Annotations, symbol: Symbol, context: AnnotationContext
+) -> list[Taken]:
+    """Return what the function gets that is decorated with the result of a call.
+
+    Args:
+        annotations: reads them.
+        symbol: the function or method that is called.
+        context: in which its annotations are written.
+    """
+    found: list[Taken] = []
+    for header in function_headers(symbol.signature):
+        match header.returns:
+            case ast.Subscript(value=value, slice=ast.Tuple(elts=[ast.List(elts=[taken]), _])):
+                made = context.resolve(value)
+                if isinstance(made, Resolved) and made.defined_at in _CALLABLE:
+                    found += _callables(annotations, taken, context)
+    return found
+
+
 def _annotation(header: Function, place: int | str) -> ast.expr | None:
     """Return the annotation of a parameter; None where there is none."""
     plain = positional(header)
@@ -90,8 +111,8 @@ def _callables(
             if not isinstance(found, Resolved):
                 return
             if found.defined_at in _CALLABLE:
-                taken = arguments[0] if isinstance(arguments[0], ast.List) else ast.List([])
-                yield tuple(_read(annotations, each, context) for each in taken.elts)
+                taken = _parameters(arguments[0], context)
+                yield tuple(_read(annotations, each, context) for each in taken)
             elif found.defined_at in _MEMBERS_OF:
                 for each in arguments:
                     yield from _callables(annotations, each, context, depth + 1)
@@ -102,6 +123,18 @@ def _callables(
             found = context.resolve(node)
             if isinstance(found, Resolved):
                 yield from _of_name(annotations, found, (), depth)
+
+
+def _parameters(node: ast.expr, context: AnnotationContext) -> Sequence[ast.expr]:
+    """Return the types of parameters: of ``[A, B]``, and those before the rest of all."""
+    match node:
+        case ast.List(elts=taken):
+            return taken
+        case ast.Subscript(value=value, slice=ast.Tuple(elts=[*first, _])):
+            found = context.resolve(value)
+            last = found.defined_at.rpartition(".")[2] if isinstance(found, Resolved) else ""
+            return first if last == "Concatenate" else ()
+    return ()
 
 
 def _of_name(
@@ -123,6 +156,8 @@ def _of_name(
         return
     annotation, value = annotation_and_value(found.symbol.signature)
     is_alias = annotation is None or ast.unparse(annotation).endswith("TypeAlias")
+    if isinstance(value, ast.Call) and dotted(value.func).rpartition(".")[2] == "TypeVar":
+        value = next((each.value for each in value.keywords if each.arg == "bound"), None)
     if value is None or not is_alias or isinstance(value, ast.Call):
         return
     module = found.symbol.module

@@ -10,6 +10,17 @@ from docstow.languages.shared.likeness import name_similarity
 from docstow.languages.shared.lookup import Installed
 from docstow.languages.shared.surface import Openness
 
+#: Requests to which middleware of a project gives what it finds.
+_EXTENDED = frozenset(
+    {
+        "django.http.request.HttpRequest",
+        "django.core.handlers.wsgi.WSGIRequest",
+        "django.core.handlers.asgi.ASGIRequest",
+        "rest_framework.request.Request",
+    }
+)
+#: What requests of another framework have in place of these.
+_OF_FLASK = frozenset({"args", "files", "form", "json", "values"})
 #: How similar, of 100, the nearest known name of a class must be before a missing one that is read
 #: or called is reported; a class that is more open than these is never reported.
 _LEAST_WHEN_READ = {Openness.CLOSED: 75.0, Openness.DATA: 85.0, Openness.FEW: 95.0}
@@ -19,6 +30,16 @@ _LEAST_WHEN_CALLED = {
     Openness.ITEMS: 0.0,
     Openness.FEW: 80.0,
 }
+
+
+def may_be_of_middleware(owner: PackageType, name: str, *, called: bool) -> bool:
+    """Return whether what a project installs may give an instance a name: ``request.tenant``."""
+    return not called and name not in _OF_FLASK and _is_extended(owner)
+
+
+def _is_extended(owner: PackageType) -> bool:
+    symbols = map(owner.package.symbol, owner.paths)
+    return not _EXTENDED.isdisjoint(e.target or e.path for e in symbols if e is not None)
 
 
 def subclass_may_have(owner: PackageType, name: str) -> bool:
@@ -146,6 +167,8 @@ def is_conclusive(kind: PackageType, name: str, near: Sequence[str], *, called: 
     One that code gives names is not enough seen where its package defines one alike to be given.
     """
     openness, surface = kind.openness(name), kind.package.surface
+    if name in _OF_FLASK and _is_extended(kind):
+        return True
     least = (_LEAST_WHEN_CALLED if called else _LEAST_WHEN_READ).get(openness)
     if least is None or (least > 0.0 and best_likeness(name, near) < least):
         return False

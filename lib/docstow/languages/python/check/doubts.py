@@ -16,7 +16,7 @@ from docstow.languages.python.check.documented import tells_another
 from docstow.languages.python.check.origins import Origins
 from docstow.languages.python.check.parse import Assigned, Defined, PlainParameter, Scope
 from docstow.languages.python.check.passed import call_shape
-from docstow.languages.python.source.syntax import Function, dotted, positional
+from docstow.languages.python.source.syntax import Function, dotted, positional, string_value
 from docstow.languages.python.surface import STANDARD
 
 if TYPE_CHECKING:
@@ -79,6 +79,15 @@ class Doubts:
             for inner in ast.walk(one)
         )
 
+    @cached_property
+    def _named(self) -> frozenset[str]:
+        """The texts of code that sets attributes by name: it may give them other values."""
+        nodes = [*ast.walk(self._own.parsed.tree)]
+        calls = (dotted(each.func) for each in nodes if isinstance(each, ast.Call))
+        if not any(each.rpartition(".")[2] in {"setattr", "__setattr__"} for each in calls):
+            return frozenset()
+        return frozenset(filter(None, map(string_value, nodes)))
+
     def is_guarded(self, claim: Claim) -> bool:
         """Return whether a place is not judged, or rests on what could not be read."""
         node = claim.node
@@ -88,7 +97,10 @@ class Doubts:
         if id(claim.node) in self._decorators:
             return True
         *above, last = _chain(claim.node) if isinstance(claim.node, ast.expr) else [claim.node]
-        if any(isinstance(e, ast.Attribute) and e.attr in self._own.patched for e in above):
+        attributes = [each for each in above if isinstance(each, ast.Attribute)]
+        if any(each.attr in self._own.patched for each in attributes):
+            return True
+        if any(each.attr in self._named and each is not node for each in attributes):
             return True
         return isinstance(last, ast.Name) and last.id in self._own.parsed.lost
 
@@ -100,7 +112,9 @@ class Doubts:
             if is_below and ast.unparse(_place(each)) in self._refused:
                 return True
             if isinstance(each, ast.Name) and (
-                self._is_called_on_another(each, scope) or self._is_decorated(each, scope)
+                self._is_called_on_another(each, scope)
+                or self._is_decorated(each, scope)
+                or _may_be_of_star(each, scope)
             ):
                 return True
         return scope is not None and self._rests_on_open_call(node, scope)
@@ -236,3 +250,8 @@ def _filled(node: ast.AST) -> Iterator[str]:
             yield ast.unparse(_place(node))
         case ast.Call(func=ast.Attribute(value=value, attr=name)) if name in _FILLING:
             yield ast.unparse(_place(ast.Subscript(value, ast.Slice())))
+
+
+def _may_be_of_star(name: ast.Name, scope: Scope | None) -> bool:
+    """Return whether ``from … import *`` of what is not at hand may bind a name."""
+    return scope is not None and scope.find(name.id) is None and scope.find("*") is not None

@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from docstow.languages.python.check.annotations import (
     NONE,
@@ -30,8 +31,9 @@ from docstow.languages.python.check.call_sites import (
     given_parameters,
     uses_of_functions,
 )
-from docstow.languages.python.check.callbacks import Taken, taken_by
+from docstow.languages.python.check.callbacks import Taken, decorated_by, taken_by
 from docstow.languages.python.check.certainty import may_decide
+from docstow.languages.python.check.command_line import parsed_arguments
 from docstow.languages.python.check.injected import fixture_name, injected, takes_fixtures
 from docstow.languages.python.check.local_classes import LocalClasses
 from docstow.languages.python.check.members import Members
@@ -51,11 +53,15 @@ from docstow.languages.python.check.parse import (
 from docstow.languages.python.check.passed import Passed, call_shape
 from docstow.languages.python.source.syntax import (
     Function,
+    callee,
     decorator_name,
     positional,
 )
 from docstow.languages.python.surface import STANDARD, PythonSurface
 from docstow.languages.shared.lookup import Installed, Names, PassedArguments
+
+if TYPE_CHECKING:
+    from docstow.languages.shared.surface import Symbol
 
 _BUILTINS = frozenset(dir(builtins))
 #: Classes of what literals and comprehensions make.
@@ -106,7 +112,7 @@ class Inference:
 
     Args:
         names: where names are looked up.
-        scopes: of the code.
+        scopes: of the code; a class is added for the arguments of its command line.
         lost: names whose bindings could not be read.
         narrowed: variables whose type the code tests.
         patched: attributes that the code sets itself.
@@ -115,7 +121,7 @@ class Inference:
     def __init__(
         self,
         names: Names,
-        scopes: Mapping[ast.AST, Scope],
+        scopes: dict[ast.AST, Scope],
         lost: frozenset[str],
         narrowed: frozenset[str],
         patched: frozenset[str],
@@ -133,6 +139,7 @@ class Inference:
         self._returns: dict[Function, ValueType | None] = {}
         #: Variables that are being inferred, and whether they turned out to depend on themselves.
         self._open: dict[tuple[int, str], bool] = {}
+        self._parsed_arguments = self._find_parsed_arguments(scopes)
 
     @cached_property
     def given(self) -> Mapping[tuple[ast.AST, str], Given]:
@@ -183,6 +190,11 @@ class Inference:
             return [items]
         if any(isinstance(each, ast.Starred) for each in handed.call.args):
             return []
+        found = self._called(called, scope)
+        return taken_by(self._annotations, *found, handed.place) if found is not None else []
+
+    def _called(self, called: ast.expr, scope: Scope) -> tuple[Symbol, AnnotationContext] | None:
+        """Return the function that a call calls, or the ``__init__``, with its context."""
         path, owner = self.import_path(called, scope), None
         if path is not None and (answer := self._names.look_up(path)).whole:
             symbol, package = answer.symbol, answer.package
@@ -192,15 +204,36 @@ class Inference:
         elif isinstance(called, ast.Attribute):
             kind = self.type_of(called.value, scope)
             if not isinstance(kind, PackageType) or kind.alternatives:
-                return []
+                return None
             owner, package = kind, kind.package
             symbol = self.members.symbol(kind, called.attr)
         else:
-            return []
+            return None
         if symbol is None or package is None:
-            return []
-        context = self.members.member_context(symbol, package, owner)
-        return taken_by(self._annotations, symbol, context, handed.place)
+            return None
+        return symbol, self.members.member_context(symbol, package, owner)
+
+    def decorated(self, function: Function, name: str) -> ValueType | None:
+        """Return what a parameter is by the annotations of what decorates its function."""
+        names = [each.arg for each in positional(function)]
+        inner = self._scopes.get(function)
+        scope = inner.parent if inner is not None else None
+        if name not in names or scope is None:
+            return None
+        index = names.index(name) - isinstance(scope.node, ast.ClassDef)
+        found: list[ValueType | None] = []
+        for each in function.decorator_list:
+            made = self._called(callee(each), scope)
+            if made is None or index < 0:
+                continue
+            is_called = isinstance(each, ast.Call)
+            ways = (
+                decorated_by(self._annotations, *made)
+                if is_called
+                else taken_by(self._annotations, *made, 0)
+            )
+            found += [way[index] if index < len(way) else None for way in ways]
+        return found[0] if found and all(each == found[0] for each in found) else None
 
     def _items_given(self, handed: Handed) -> Taken | None:
         """Return what a function gets that is called with each item of something; None for others.
@@ -230,7 +263,11 @@ class Inference:
         """Return what a parameter is by the annotations of packages that call its function."""
         if not isinstance(function, Function):
             return None
-        return self.inherited(function, name) or self.handed(function, name)
+        return (
+            self.inherited(function, name)
+            or self.handed(function, name)
+            or self.decorated(function, name)
+        )
 
     def inherited(self, function: Function, name: str) -> ValueType | None:
         """Return what a parameter is by the annotation of the method that its own overrides."""
@@ -289,8 +326,16 @@ class Inference:
             return False
         symbols = filter(None, map(surface.symbol, kind.paths))
         homes = {each.target or each.path for each in symbols}
+        # Half of all packages have a subclass of str that is open; it is rarely what a str is.
+        mentions = kind.package.name == STANDARD
         return any(
-            each.extends_with(home, name, surface.base_names(home), surface.subclass_names(home))
+            each.extends_with(
+                home,
+                name,
+                surface.base_names(home),
+                surface.subclass_names(home),
+                mentions=mentions,
+            )
             for home in homes
             for each in extending
         )
@@ -337,7 +382,8 @@ class Inference:
         def resolve(node: ast.expr) -> Resolved | LocalType | None:
             return self._resolve(node, scope)
 
-        return without_none(self._annotations.read(node, AnnotationContext(resolve, receiver)))
+        found = without_none(self._annotations.read(node, AnnotationContext(resolve, receiver)))
+        return self._with_arguments(found)
 
     def _resolve(self, node: ast.expr, scope: Scope) -> Resolved | LocalType | None:
         path = self.import_path(node, scope)
@@ -456,7 +502,31 @@ class Inference:
             return self.members.attribute(owner, node.attr)
         return None
 
+    def _with_arguments(self, found: ValueType | None) -> ValueType | None:
+        """Return a value; what ``argparse`` returns has the attributes that the code adds."""
+        if not isinstance(found, PackageType) or found.is_class:
+            return found
+        if found.path == "argparse.Namespace":
+            return self._parsed_arguments or found
+        if found.path == "builtins.tuple" and found.arguments:
+            return replace(found, arguments=tuple(map(self._with_arguments, found.arguments)))
+        return found
+
+    def _find_parsed_arguments(self, scopes: dict[ast.AST, Scope]) -> LocalType | None:
+        """Return what ``parse_args`` returns, by what the code adds to its parsers."""
+        top = next(each for each in scopes.values() if each.parent is None)
+        made = parsed_arguments(top.node, lambda node: self.import_path(node, top) or "")
+        if made is None:
+            return None
+        scopes[made] = Scope(made, top)
+        # It stands in no branch of the code.
+        return LocalType(made, Scope(made, None))
+
     def _call(self, node: ast.Call, scope: Scope, depth: int) -> Inferred:
+        found = self._called_value(node, scope, depth)
+        return found if isinstance(found, NoneValue) else self._with_arguments(found)
+
+    def _called_value(self, node: ast.Call, scope: Scope, depth: int) -> Inferred:
         function, passed = node.func, self._arguments(node, scope, depth + 1)
         path = self.import_path(function, scope)
         if path is not None:
@@ -604,6 +674,20 @@ class Inference:
                             found.setdefault(name, []).append((node, scope))
         return found
 
+    @cached_property
+    def _is_django(self) -> bool:
+        """Whether the code makes answers for Django, and imports nothing that extends requests."""
+        paths = {
+            each.path
+            for scope in self._scopes.values()
+            for bindings in scope.bindings.values()
+            for each in bindings
+            if isinstance(each, Import)
+        }
+        roots = {each.partition(".")[0] for each in paths}
+        is_answering = any(each.startswith(("django.http.", "django.shortcuts.")) for each in paths)
+        return is_answering and roots.isdisjoint({"rest_framework", "ninja", "flask", "pytest"})
+
     def _client(self, name: str) -> ValueType | None:
         """Return the only client that the code makes of the service that a parameter names."""
         made = [self.type_of(*each) for each in self._clients.get(name, ())]
@@ -626,7 +710,7 @@ class Inference:
             return self._fixture(*made) if len(made) == 1 and made[0] is not function else None
         if (client := self._client(name)) is not None and outer.find(name) is None:
             return client
-        path = injected(name, function, called)
+        path = injected(name, function, called, is_django=self._is_django)
         package = self._names.resolver.package_for(path) if path else None
         if package is None or package.surface.symbol(path) is None or outer.find(name) is not None:
             return None

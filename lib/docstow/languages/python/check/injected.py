@@ -34,14 +34,19 @@ _BINDING = frozenset({"celery.shared_task", "celery.app.base.Celery.task", "cele
 _TASK = "celery.Task"
 
 
-def injected(name: str, function: Function, called: Callable[[ast.expr], str]) -> str:
+def injected(
+    name: str, function: Function, called: Callable[[ast.expr], str], *, is_django: bool = False
+) -> str:
     """Return the path of the class that a parameter gets; empty where no framework is known to.
 
     Args:
         name: of the parameter.
         function: whose it is.
         called: returns the dotted path of what a decorator names or calls; empty for others.
+        is_django: the code is one of views of Django, and of no framework above it.
     """
+    if is_django and name == "request" and not takes_fixtures(function):
+        return "django.http.HttpRequest"
     first = next((each.arg for each in positional(function)), "")
     for each in function.decorator_list:
         match each:

@@ -12,6 +12,7 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, TypeAlias
 
 from docstow.languages.python.check.annotations import LocalType, PackageType
+from docstow.languages.python.check.certainty import may_be_of_middleware
 from docstow.languages.python.check.documented import may_be_sparse
 from docstow.languages.python.check.owners import PROTOCOL
 from docstow.languages.python.check.parse import (
@@ -140,6 +141,8 @@ def _refused_by_all(
         if any(each.may_pass(name, keyword) for each in surfaces):
             continue
         taken = sorted({one for each in surfaces for one in each.words.parameters(name)})
+        if not taken:
+            continue  # what has the name is made while it runs
         by = " and ".join(f"{each.name} {each.version}" for each in made)
         value, place = ast.unparse(node.value), place_of(call, keyword)
         yield Finding(
@@ -219,7 +222,7 @@ class Origins:
         self._missing = missing
         self._names = own.names
         self._values = own.values
-        self._scopes = own.inner_scopes
+        self._scopes, self._scope_of = own.inner_scopes, own.scopes
         self._narrowed = own.narrowed
         self._tree = own.parsed.tree
         self._open: set[tuple[int, str]] = set()
@@ -264,6 +267,8 @@ class Origins:
             return path is not None
         if isinstance(owner, LocalType):
             return True
+        if may_be_of_middleware(owner, node.attr, called=id(node) in self.called):
+            return True
         surface, kinds = owner.package.surface, map(owner.package.symbol, owner.paths)
         if any(each is not None and PROTOCOL.search(each.signature) for each in kinds):
             return True
@@ -272,7 +277,17 @@ class Origins:
             or surface.stands_for_others(each)
             or surface.is_filled(each, node.attr)
             or surface.is_told(each, node.attr)
+            or (surface.hands_on(each) and self._is_given(owner))
             for each in owner.paths
+        )
+
+    def _is_given(self, owner: PackageType) -> bool:
+        """Return whether the code makes an instance of a class of something that it gives to it."""
+        return any(
+            (each.args or each.keywords)
+            and (scope := self._scope_of.get(each.func)) is not None
+            and self._values.type_of(each, scope) == owner
+            for each in self.called.values()
         )
 
     @cached_property

@@ -35,6 +35,7 @@ from docstow.languages.python.check.certainty import (
     is_told,
     is_unheard_of,
     makes_others,
+    may_be_of_middleware,
     may_make_another,
     stands_for_others,
     subclass_may_have,
@@ -48,7 +49,7 @@ from docstow.languages.python.check.edited import Edited
 from docstow.languages.python.check.hints import hinted
 from docstow.languages.python.check.origins import with_unheard_of
 from docstow.languages.python.check.owners import PROTOCOL, Owner, Owners, is_plain
-from docstow.languages.python.check.parse import Defined, Parsed, Receiver, parse
+from docstow.languages.python.check.parse import Defined, Import, Parsed, Receiver, parse
 from docstow.languages.python.check.passed import call_shape, place_of
 from docstow.languages.python.check.type_claims import (
     ArgumentClaim,
@@ -432,7 +433,8 @@ class _Judge:
             return None
         if is_told(kind, name) or is_filled(kind, name) or _may_be_narrower(kind, name):
             return None
-        if (not kind.is_class and makes_others(kind)) or self._is_replaced(claim, kind):
+        is_given = may_be_of_middleware(kind, name, called=called)
+        if is_given or (not kind.is_class and makes_others(kind)) or self._is_replaced(claim, kind):
             return None
         if claim.title and (stands_for_others(kind) or subclass_may_have(kind, name)):
             return None
@@ -624,13 +626,15 @@ class _Judge:
 
     def _module(self, claim: ModuleClaim) -> Finding | None:
         path = f"{claim.module}.{claim.name}"
+        if self._owners.beside(path)[0]:
+            return self._of_namespace(claim.node, path)
         answer = self._names.look_up(path)
         package = answer.package
         if package is None or answer.whole:
             return None
         bound = package.surface.symbol(claim.module)
-        if bound is not None and bound.kind != "module":
-            return None  # Its package binds something else to the name.
+        if (bound is not None and bound.kind != "module") or self._may_be_another(claim.node):
+            return None  # Its package, or the code, binds something else to the name.
         openness = package.surface.openness(claim.module, claim.name)
         call = self._call_of(claim.node) if isinstance(claim.node, ast.Attribute) else None
         near = self._names.suggest(package, claim.module, claim.name, "module", call)
@@ -647,6 +651,14 @@ class _Judge:
             package=package,
             path=claim.module,
         )
+
+    def _may_be_another(self, node: ast.AST) -> bool:
+        """Return whether the code binds the name of a module to something else, too."""
+        scope, name = self._own.scopes.get(node), node
+        while isinstance(name, ast.Attribute):
+            name = name.value
+        found = scope.find(name.id) if scope is not None and isinstance(name, ast.Name) else None
+        return found is not None and not all(isinstance(each, Import) for each in found[1])
 
     def _is_missed(self, claim: ModuleClaim, package: Installed) -> bool:
         """Return whether several type checkers miss a name of a module that nothing gives it."""
@@ -667,9 +679,11 @@ class _Judge:
         parent, _, name = claim.module.rpartition(".")
         package = self._names.resolver.package_for(claim.module) if parent else None
         if package is None and parent:
-            return self._of_namespace(claim)
+            return self._of_namespace(claim.node, claim.module)
         if package is None or self._names.look_up(claim.module).whole:
             return None
+        if self._owners.beside(claim.module)[0]:
+            return self._of_namespace(claim.node, claim.module)
         modules = package.surface.modules()
         # What finds modules itself may find others than files.
         finds = isinstance(package.surface, PythonSurface) and package.surface.mentions("meta_path")
@@ -693,19 +707,19 @@ class _Judge:
             path=parent,
         )
 
-    def _of_namespace(self, claim: ImportClaim) -> Finding | None:
+    def _of_namespace(self, node: ast.AST, path: str) -> Finding | None:
         """Return that packages which share a namespace have no module of a name, only one like it.
 
         One that is not like any may be of a package that is not installed.
         """
-        missed, beside = self._owners.beside(claim.module)
+        missed, beside = self._owners.beside(path)
         name = missed.rpartition(".")[2]
         near = nearest(missed, beside, shaped=False)
         package = self._names.resolver.package_for(near[0]) if near else None
         if package is None or best_likeness(name, near) < _LEAST_OF_NAMESPACE:
             return None
         return self._report(
-            claim.node,
+            node,
             name,
             missed,
             "unknown",
@@ -796,8 +810,15 @@ class _Judge:
             # What hands all on may have a word of its types' keyword for something else.
             is_handed_on = symbol is not None and bool(symbol.forms)
             is_slip = is_handed_on and any(each.startswith(f"{keyword}_") for each in names)
+            if symbol is not None and self._is_field(symbol, keyword):
+                return False  # a model may take a field by its own name, too, besides its alias
             return is_seen and (is_slip or not self._may_be_told_otherwise(claim.callee, keyword))
         return wrong or self._is_never_named(claim, keyword, names)
+
+    def _is_field(self, kind: Symbol, name: str) -> bool:
+        """Return whether a class of a package has an attribute of a name."""
+        package = self._names.resolver.package_for(kind.path) if kind.kind == "class" else None
+        return package is not None and package.symbol(f"{kind.path}.{name}") is not None
 
     def _is_never_named(self, claim: ArgumentClaim, keyword: str, names: Sequence[str]) -> bool:
         """Return whether no code of a package names a keyword that its types, all told, lack.

@@ -70,6 +70,8 @@ _ENCODING = re.compile(rb"^[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)")
 _SELF_ATTRIBUTE = re.compile(r"(?:self(?<!\wself)|cls(?<!\wcls))\.([A-Za-z_]\w*)")
 _BLOCKS = (ast.If, ast.Try, ast.TryStar, ast.With, ast.For, ast.While, ast.Match)
 _LONGEST_VALUE = 80
+#: Letters of ``Handler = Union[Callable[[Event], None], …]``.
+_LONGEST_TYPE = 600
 #: The reason for further names of a module that defines ``__getattr__``.
 _DEFINES_GETATTR = "it defines __getattr__"
 Version = tuple[int, int]
@@ -286,7 +288,7 @@ class _BodyReader:
             conditional=conditional,
             forward=find_forward(node),
             unpacked=find_unpacked(node),
-            keeps=keeps_arguments(node) if isinstance(node.body[-1], ast.Return) else "",
+            keeps=keeps_arguments(node),
         )
         if not overloaded:
             del self._overloads[node.name]
@@ -471,7 +473,8 @@ class _BodyReader:
         )
         signature = f"{name}: {annotation}" if annotation else self.source.quote(whole) or name
         if value is not None and isinstance(value, ast.expr):
-            signature += f" = {self.source.quote(value, _LONGEST_VALUE)}"
+            longest = _LONGEST_TYPE if _is_alias_of_type(value) else _LONGEST_VALUE
+            signature += f" = {self.source.quote(value, longest)}"
         is_alias = isinstance(node, ast.Assign) and not isinstance(value, ast.Constant)
         is_alias = is_alias and whole is None
         given = called_text(value, self.strings)
@@ -666,3 +669,9 @@ def _holds_in(test: ast.expr, version: Version) -> bool | None:
             # Nothing is known of the numbers after the minor version.
             return compare(version, numbers) if len(numbers) == len(version) else None
     return None
+
+
+def _is_alias_of_type(value: ast.expr) -> bool:
+    """Return whether a value is the type of a function, or of one of several things."""
+    name = dotted(value.value) if isinstance(value, ast.Subscript) else ""
+    return name.rpartition(".")[2] in {"Callable", "Optional", "Union"}

@@ -12,9 +12,9 @@ from docstow.languages.shared.surface import Parameter
 #: one that only raises. ``hidden``: it is hidden from type checkers. ``items``: what the object
 #: holds under that key. ``any``: anything.
 GetattrResult = Literal["no", "hidden", "items", "handed", "any"]
-#: How a decorator that keeps the arguments of a function is used: as it is, or called. Empty for
-#: other functions.
-Keeps = Literal["", "bare", "called"]
+#: How a decorator that keeps the arguments of a function is used: as it is, called, or both. Empty
+#: for other functions.
+Keeps = Literal["", "bare", "called", "both"]
 Kind = Literal["class", "function", "attribute", "property", "import"]
 
 

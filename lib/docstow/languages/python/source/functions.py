@@ -6,7 +6,7 @@ import ast
 import builtins
 import re
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from docstow.languages.python.source.facts import Decorator, Definition, Forward, Keeps
 from docstow.languages.python.source.kinds import kinds_of_parameter
@@ -14,6 +14,7 @@ from docstow.languages.python.source.syntax import (
     SPACE,
     Function,
     SourceText,
+    block_bodies,
     callee,
     decorator_name,
     defaults,
@@ -215,26 +216,63 @@ def decorators(node: Function | ast.ClassDef, source: SourceText) -> tuple[Decor
 def keeps_arguments(node: Function, outer: Function | None = None) -> Keeps:
     """Return how a decorator is used that returns its function, or what takes the same arguments.
 
-    The latter is ``@wraps(function) def inner(*args, **kwargs)``, which calls
-    ``function(*args, **kwargs)``, or ``partial(function, **defaults)``.
+    It may be used both ways: ``@cached`` and ``@cached(size=3)``. What takes the same arguments is
+    ``@wraps(function) def inner(*args, **kwargs)``, which calls ``function(*args, **kwargs)``, or
+    ``partial(function, **defaults)``.
 
     Args:
         node: a function.
         outer: the function of whose call the decorator is the result.
     """
-    called = outer is not None
+    called: Keeps = "called" if outer is not None else "bare"
     if _returns_first(node) or _returns_partial(node, outer):
-        return "called" if called else "bare"
+        return called
     inner = {each.name: each for each in node.body if isinstance(each, Function)}
-    last = node.body[-1]
-    returned = inner.get(dotted(last.value)) if isinstance(last, ast.Return) else None
-    if returned is None:
+    ways: set[Keeps] = set()
+    for each in _own_returns(node.body):
+        ways.add(_kept_way(each.value, node, inner, called))
+    if "" in ways or not isinstance(node.body[-1], ast.Return | ast.If):
         return ""
-    if not returned.decorator_list:
-        return "" if called else keeps_arguments(returned, node)
-    if not _is_wrapper(returned, {each.arg for each in positional(node)}):
-        return ""
-    return "called" if called else "bare"
+    return ways.pop() if len(ways) == 1 else "both" if ways else ""
+
+
+def _own_returns(body: Sequence[ast.stmt]) -> Iterator[ast.Return]:
+    """Yield the ``return`` statements of a body, without those of functions inside."""
+    for each in body:
+        if isinstance(each, ast.Return):
+            yield each
+        elif not isinstance(each, Function | ast.ClassDef):
+            for block in block_bodies(each):
+                yield from _own_returns(block)
+
+
+def _kept_way(
+    value: ast.expr | None, node: Function, inner: Mapping[str, Function], called: Keeps
+) -> Keeps:
+    """Return how a decorator is used that returns a value; empty where that is not clear."""
+    names = {each.arg for each in (*positional(node), *node.args.kwonlyargs)}
+    match value:
+        case ast.Name(id=name) if name in inner and not inner[name].decorator_list:
+            return keeps_arguments(inner[name], node) if called == "bare" else ""
+        case ast.Name(id=name) if name in inner and _is_wrapper(inner[name], names):
+            return called
+        case ast.Call(func=ast.Name(id=name), args=[ast.Name(id=given)], keywords=[]) if (
+            name in inner and given in names and called == "bare"
+        ):
+            # ``return decorate(function) if function else decorate``
+            return "bare" if keeps_arguments(inner[name], node) == "called" else ""
+        case ast.Call(func=ast.Call(func=ast.Name(id=name)), args=[ast.Name(id=given)]) if (
+            name == node.name and given in names and called == "bare"
+        ):
+            return "bare"
+        case ast.Call(func=function, args=[ast.Name(id=name), *_]) if (
+            name == node.name and _is_partial(function) and called == "bare"
+        ):
+            return "called"
+        case ast.IfExp(body=first, orelse=second):
+            ways = {_kept_way(each, node, inner, called) for each in (first, second)}
+            return "" if "" in ways else ways.pop() if len(ways) == 1 else "both"
+    return ""
 
 
 def _returns_first(node: Function) -> bool:

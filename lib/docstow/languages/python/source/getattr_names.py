@@ -230,8 +230,10 @@ def _statements(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
                 yield from _statements(getattr(node, part, ()))
 
 
-def _assigned_values(node: ast.stmt) -> dict[str, ast.expr]:
-    """Return the names that a statement assigns, each with its value."""
+def _assigned_values(node: ast.AST) -> dict[str, ast.expr]:
+    """Return the names that a statement, or a walrus, assigns, each with its value."""
+    if isinstance(node, ast.NamedExpr):
+        return {node.target.id: node.value}
     if isinstance(node, ast.Assign):
         return {each.id: node.value for each in node.targets if isinstance(each, ast.Name)}
     if isinstance(node, ast.AnnAssign) and node.value and isinstance(node.target, ast.Name):
@@ -332,6 +334,9 @@ class _GetattrReader:
         return False
 
     def _branch(self, node: ast.If) -> bool | None:
+        for each in ast.walk(node.test):
+            if isinstance(each, ast.NamedExpr):
+                self._assign(each)
         holds = self._condition_holds(node.test, answered=_may_return(node.body))
         if holds is None:
             ways = {self._rejects(node.body), self._rejects(node.orelse)}
@@ -347,7 +352,7 @@ class _GetattrReader:
                 return True if factory else None
         return None
 
-    def _assign(self, node: ast.stmt) -> None:
+    def _assign(self, node: ast.stmt | ast.NamedExpr) -> None:
         for name, value in _assigned_values(node).items():
             for group in (self._name_variables, self._none_variables, self._namespace_variables):
                 group.discard(name)
@@ -368,6 +373,16 @@ class _GetattrReader:
         match node:
             case ast.Call(func=ast.Attribute(value=table, attr="get"), args=[ast.Name(id=name)]):
                 return self._written_elements(table) if name in self._name_variables else None
+            case ast.Call(
+                func=ast.Attribute(value=table, attr="get"),
+                args=[ast.JoinedStr(values=[ast.Constant(value=str(first)), last])],
+            ):
+                elements = self._written_elements(table) if self._is_name(last) else None
+                if elements is None:
+                    return None
+                if ast.unparse(table) == "globals()":
+                    elements = set(self._values)
+                return {each.removeprefix(first) for each in elements if each.startswith(first)}
             case ast.Subscript(value=table, slice=ast.Name(id=name)):
                 return self._written_elements(table) if name in self._name_variables else None
         return None
@@ -396,9 +411,13 @@ class _GetattrReader:
             case ast.UnaryOp(op=ast.Not(), operand=inner):
                 holds = self._condition_holds(inner, answered=True)
                 return None if holds is None else not holds
-            case ast.Name(id=name):
+            case ast.Name(id=name) | ast.NamedExpr(target=ast.Name(id=name)):
                 return False if name in self._none_variables else None
-            case ast.Compare(left=ast.Name(id=name), ops=[one], comparators=[other]):
+            case ast.Compare(
+                left=ast.Name(id=name) | ast.NamedExpr(target=ast.Name(id=name)),
+                ops=[one],
+                comparators=[other],
+            ):
                 if name in self._none_variables and isinstance(other, ast.Constant):
                     empty = other.value is None
                     kinds = {ast.Is: True, ast.IsNot: False}

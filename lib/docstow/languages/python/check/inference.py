@@ -33,7 +33,6 @@ from docstow.languages.python.check.call_sites import (
 )
 from docstow.languages.python.check.callbacks import Taken, decorated_by, taken_by
 from docstow.languages.python.check.certainty import may_decide
-from docstow.languages.python.check.command_line import parsed_arguments
 from docstow.languages.python.check.injected import fixture_name, injected, takes_fixtures
 from docstow.languages.python.check.local_classes import LocalClasses
 from docstow.languages.python.check.members import Members
@@ -50,6 +49,7 @@ from docstow.languages.python.check.parse import (
     Scope,
     Unpacked,
 )
+from docstow.languages.python.check.parsed_arguments import parsed_arguments
 from docstow.languages.python.check.passed import Passed, call_shape
 from docstow.languages.python.source.syntax import (
     Function,

@@ -34,7 +34,9 @@ which nobody has looked at every second one, nor at the last eight (``nineteenth
 20 in TypeScript and JavaScript, of which every second one is kept aside (``twentythird-kept``), but
 for three lines of JavaScript; ``programs/twentyfourth``, ``programs/twentyfifth`` and
 ``programs/twentysixth`` 26 each in Python, by three writers, over packages drawn from the 1,000
-most used ones (``twentyfourth-kept`` and so on), of which alone the alarms were looked at.
+most used ones (``twentyfourth-kept`` and so on), of which alone the alarms were looked at;
+``programs/twentyseventh`` and ``programs/twentyeighth`` 26 each over packages that everybody knows,
+likewise.
 Programs with ``(js)`` in their titles are given as JavaScript.
 
 The packages are installed, and never run::
@@ -73,6 +75,7 @@ _LATER = (
     *("thirteenth", "fourteenth", "fifteenth", "sixteenth", "seventeenth"),
     *("eighteenth", "nineteenth", "twentieth", "twentyfirst", "twentysecond"),
     *("twentythird", "twentyfourth", "twentyfifth", "twentysixth"),
+    *("twentyseventh", "twentyeighth"),
 )
 _KEPT = (*_LATER[5:],)
 PARTS = (*HALVES, *_LATER, *(f"{each}-kept" for each in _KEPT))

@@ -96,7 +96,7 @@ def test_what_may_still_change_is_not_stored(
 def test_a_file_that_cannot_be_read_may_have_any_word(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(words, "_LARGEST_FILE", 5)
+    monkeypatch.setattr(words, "LARGEST_FILE", 5)
     stored = StoredWords(tmp_path / "cache")
     package(tmp_path, "one = 1\n", age_s=100)
     for _ in range(2):

@@ -361,6 +361,18 @@ class Tools:
     def __getattr__(self, name):
         return made_of(name)
 
+class Kept:
+    def __init__(self):
+        self._made = {}
+    def __getattr__(self, name):
+        if name not in WORDS:
+            raise AttributeError(name)
+        self._made[name] = Job()
+        return self._made[name]
+
+class TideTable: ...
+class TideError(Exception): ...
+
 ADDED = ["add_label"]
 
 class Job:
@@ -1253,7 +1265,38 @@ class Flock:
         "sound/ferries/__init__.py": "",
         "sound/ferries/times.py": "def leave(): ...\n",
     },
-    "sound-pilots": {"sound/pilots/__init__.py": "def board(): ...\n"},
+    "sound-pilots": {"sound/pilots/__init__.py": "class Pilot:\n    def board(self): ...\n"},
+    "sound-masters": {
+        "sound/masters/__init__.py": (
+            "from sound.pilots import Pilot\nclass Master(Pilot):\n    def command_all(self): ...\n"
+        ),
+    },
+    "wharf": {
+        "wharf/__init__.py": (
+            "from dockyard import Job\n"
+            "def weigh(job: Job):\n    job.tonnage_of = lambda: 3\n    return job\n"
+        ),
+    },
+    "torch": {
+        "torch/__init__.py": "from torch import nn\n",
+        "torch/nn/__init__.py": "from torch.nn.modules.module import Linear, Module\n",
+        "torch/nn/modules/__init__.py": "",
+        "torch/nn/modules/module.py": """
+class Module:
+    def __init__(self):
+        self._modules = {}
+    def train(self): ...
+    def add_module(self, name, module):
+        self._modules[name] = module
+    def __getattr__(self, name: str) -> "Module":
+        if name in self._modules:
+            return self._modules[name]
+        raise AttributeError(name)
+
+class Linear(Module):
+    def __init__(self, width: int) -> None: ...
+""",
+    },
     "websockets": {
         "websockets/py.typed": "",
         "websockets/__init__.py": "from .asyncio.client import connect\n",
@@ -2349,6 +2392,9 @@ def test_what_passes_through_other_functions_and_packages(
         ("c = dockyard.Crate()\nc.ship(to=1)\nc.ship(into=1)", ["Crate.ship(into=)"]),
         ("from dockyard import old\nold.keel\nold.keels", ["old.keels"]),
         ("h = dockyard.Held(print)\nh.flush_all()", []),
+        ("dockyard.Kept().crane()", []),
+        ("j = dockyard.Job()\nj.tonnage_of()", ["Job.tonnage_of"]),
+        ("import wharf\nj = dockyard.Job()\nj.tonnage_of()", []),
         ("t = dockyard.Tools()\nt.crane.add_label(label='a')", []),
         ("p = dockyard.Parser()\np.put('-a', more=1)\np.add_argument('-a', more=1)", []),
         ("import argparse\nargparse.ArgumentParser().add_argument('-a', more=1)", []),
@@ -2426,6 +2472,80 @@ def test_a_model_may_take_a_field_by_its_name_besides_its_alias(verify: Verify) 
     code = "import pearls\npearls.Pearl(shell='a')\npearls.Pearl(shell_name='a')\n"
     answer = verify(f"{code}pearls.Pearl(shell='a', wait=1)")
     assert [each["name"] for each in answer["results"]] == ["pearls.Pearl(wait=)"]
+
+
+@pytest.mark.parametrize(
+    ("code", "names"),
+    [
+        ("from sound.pilots import Pilot\nPilot().command_all()", ["Pilot.command_all"]),
+        ("from sound import masters, pilots\npilots.Pilot().command_all()", []),
+    ],
+)
+def test_a_subclass_below_a_shared_name_may_be_meant(
+    verify: Verify, code: str, names: list[str]
+) -> None:
+    found = [each["name"].removeprefix("sound.pilots.") for each in verify(code)["results"]]
+    assert found == names
+
+
+@pytest.mark.parametrize(
+    ("use", "names"),
+    [
+        ("net.train()\nnet.head(1)\nnet.tail(1)", []),
+        ("net.predict(1)", ["Net.predict"]),
+        ("net.weights", []),
+    ],
+)
+def test_modules_of_torch_have_what_they_are_given(
+    verify: Verify, use: str, names: list[str]
+) -> None:
+    code = f"""from torch import nn
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.head = nn.Linear(3)
+        self.add_module("tail", nn.Linear(3))
+net = Net()
+{use}
+"""
+    assert [each["name"] for each in verify(code)["results"]] == names
+
+
+@pytest.mark.parametrize(
+    ("code", "name", "named"),
+    [
+        ("import sound_ferries", "sound_ferries", ["sound.ferries"]),
+        (
+            "from sound_pilots.pilots import Pilot\nPilot()",
+            "sound_pilots.pilots.Pilot",
+            ["sound.pilots"],
+        ),
+    ],
+)
+def test_a_distribution_that_is_imported_by_its_own_name(
+    verify: Verify, code: str, name: str, named: list[str]
+) -> None:
+    (found,) = verify(code)["results"]
+    assert (found["name"], found["suggestions"]) == (name, named)
+    assert f"is imported as {named[0]}" in found["message"]
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import dockyard\ntry:\n    pass\nexcept dockyard.TideFault:\n    pass",
+        "import dockyard\nraise dockyard.TideFault('a')",
+        "from dockyard import TideFault\ntry:\n    pass\nexcept (OSError, TideFault):\n    pass",
+    ],
+)
+def test_an_exception_is_suggested_where_one_is_raised_or_caught(verify: Verify, code: str) -> None:
+    (found,) = verify(code)["results"]
+    assert found["suggestions"][0].endswith("TideError")
+
+
+def test_an_attribute_is_suggested_where_no_method_is_like_a_name(verify: Verify) -> None:
+    (found,) = verify("import uuid\nuuid.uuid4().hexdigest()")["results"]
+    assert found["suggestions"][0] == "uuid.UUID.hex"
 
 
 def test_keywords_that_a_connection_hands_to_the_event_loop(verify: Verify) -> None:

@@ -167,6 +167,8 @@ DATA_ANSWERS = frozenset(
     {
         *("bs4.element.Tag", "django.conf.LazySettings", "omegaconf.dictconfig.DictConfig"),
         *("pyparsing.results.ParseResults", "requests.structures.LookupDict"),
+        # Its stub tells all that its providers have, but for those that code adds.
+        "faker.proxy.Faker",
         *("sqlalchemy.engine._py_row.BaseRow", "sqlalchemy.engine._row_cy.BaseRow"),
     }
 ) | frozenset(
@@ -178,6 +180,8 @@ DATA_ANSWERS = frozenset(
         *("collection.Collection", "collection.AsyncCollection"),
     )
 )
+#: Classes that set by name what their package writes in lists, and nothing else.
+WRITTEN_NAMES = frozenset({"pandas.core.accessor.PandasDelegate"})
 #: Names that ``typing.NamedTuple`` adds.
 NAMED_TUPLE_NAMES = frozenset({"_asdict", "_fields", "_make", "_replace", "_field_defaults"})
 #: Bases of classes with slots that leave it at these.

@@ -27,7 +27,8 @@ from docstow.languages.shared.stamps import Stamp, Stamps
 
 #: Bytes of source whose facts are cached; facts take about twice as much.
 _MOST_CACHED = 6 * 1024 * 1024
-_LARGEST_FILE = 4 * 1024 * 1024
+#: Bytes of a module that is read; kubernetes has one of 4.5 million.
+LARGEST_FILE = 8 * 1024 * 1024
 #: Bytes of a compiled module that is searched.
 _LARGEST_BINARY = 96 * 1024 * 1024
 _NATIVE_SUFFIXES = (".so", ".pyd", ".dll", ".dylib")
@@ -206,8 +207,8 @@ class PythonFiles:
         if layer.path.suffix == CYTHON_SOURCE:
             return self._of_cython(layer.path).encode()
         if layer.role != "description":
-            return self._boundary.read(layer.path, most=_LARGEST_FILE)
-        body = self._boundary.read(layer.path, most=_LARGEST_FILE, text=False)
+            return self._boundary.read(layer.path, most=LARGEST_FILE)
+        body = self._boundary.read(layer.path, most=LARGEST_FILE, text=False)
         return service_source(body, layer.path.parent.parent.name)
 
     def _of_cython(self, path: Path) -> str:
@@ -223,7 +224,7 @@ class PythonFiles:
     def _read_cython(self, path: Path) -> str:
         def read(place: Path) -> str:
             self.stamps.note(place)
-            return self._boundary.read(place, most=_LARGEST_FILE).decode("utf-8", "replace")
+            return self._boundary.read(place, most=LARGEST_FILE).decode("utf-8", "replace")
 
         def included(name: str) -> str:
             with suppress(DocstowError):
@@ -263,7 +264,9 @@ class PythonFiles:
         key = (module.binary, name)
         if key not in self._searched:
             self._binaries.note(module.binary)
-            self._searched[key] = None
+            # What is too large to read is, as ``libtorch_cuda.so``, linked to what tells Python.
+            is_linked = module.binary.name.startswith("lib")
+            self._searched[key] = False if is_linked else None
             with suppress(DocstowError):
                 body = self._boundary.read(module.binary, most=_LARGEST_BINARY, text=False)
                 self._searched[key] = self._has_word(module.binary, body, name.encode())

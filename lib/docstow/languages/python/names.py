@@ -29,6 +29,7 @@ from docstow.languages.python.builtin_names import (
     NAMED_TUPLE_NAMES,
     PLAIN_METACLASSES,
     SLOTTED,
+    WRITTEN_NAMES,
     standard_class,
 )
 from docstow.languages.python.files import Layer, ModuleFiles, PythonFiles
@@ -1044,7 +1045,7 @@ class _Doubts:
                 openness,
                 by_calls=False,
                 by_words=not is_made_up,
-                is_written=body.open_reason == TESTED,
+                is_written=body.open_reason == TESTED or view.path in WRITTEN_NAMES,
             )
             if body.open_reason in {SET_ON_SELF, SET_BY_KEY}:
                 self.on_instances = self.on_instances.and_also(doubt)

@@ -33,7 +33,7 @@ from docstow.languages.shared.project import Package, Scan
 #: nearly all of them are of what the last code needed, and would be read again.
 _MOST_USES = 100
 _MOST_BYTES = 8 * 1024 * 1024
-_MOST_NEEDED = 16 * 1024 * 1024
+_MOST_NEEDED = 96 * 1024 * 1024
 _MOST_UNNEEDED = 2 * 1024 * 1024
 #: Folders that are looked into: a script's own folder comes first where it imports.
 _MOST_FOLDERS = 400
@@ -97,7 +97,28 @@ class PythonResolver:
         surface = self._surface(package) if package is not None else None
         if package is not None and surface is not None:
             return Installed(package.name, package.version, surface)
-        return self._standard.installed if self.is_standard(imported) else None
+        if self.is_standard(imported):
+            return self._standard.installed
+        return self._misnamed(imported.partition(".")[0])
+
+    def _misnamed(self, imported: str) -> Installed | None:
+        """Return the package of a distribution that is imported by other names than its own."""
+        if imported in self._own_names:
+            return None
+        for each in self._scan.named(imported, "python"):
+            surface = self._surface(each) if each.import_names and not each.editable else None
+            if surface is not None:
+                public = tuple(one for one in each.import_names if not one.startswith("_"))
+                names = public or each.import_names
+                return Installed(each.name, each.version, surface, imported_as=names)
+        return None
+
+    @property
+    def _own_names(self) -> frozenset[str]:
+        """The names of the project's own modules."""
+        if self._own_modules is None:
+            self._own_modules = _module_names(self._scan.boundary)
+        return self._own_modules
 
     def is_standard(self, imported: str) -> bool:
         """Return whether it is a module of Python itself."""
@@ -109,9 +130,7 @@ class PythonResolver:
             return False
         if imported.partition(".")[0] == "__main__":
             return True  # What runs is it.
-        if self._own_modules is None:
-            self._own_modules = _module_names(self._scan.boundary)
-        return imported.partition(".")[0] in self._own_modules
+        return imported.partition(".")[0] in self._own_names
 
     def _named(self, imported: str) -> PythonSurface | None:
         if self._standard.has(imported):

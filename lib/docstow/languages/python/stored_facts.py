@@ -13,8 +13,10 @@ import pickle
 import sqlite3
 import sys
 from contextlib import suppress
+from dataclasses import fields, is_dataclass
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import zstandard
 
@@ -93,7 +95,9 @@ class StoredFacts:
 
     def _store(self, digest: bytes, facts: ModuleFacts) -> None:
         """Store facts; those that were stored first are dropped where there are too many."""
-        body = zstandard.ZstdCompressor(level=1).compress(pickle.dumps(facts, protocol=5))
+        plain = io.BytesIO()
+        _Pickler(plain, protocol=5).dump(facts)
+        body = zstandard.ZstdCompressor(level=1).compress(plain.getvalue())
 
         def insert(stored: sqlite3.Connection) -> None:
             with stored:
@@ -102,6 +106,20 @@ class StoredFacts:
                     stored.execute(_DROP_HALF)
 
         self._file.run(insert)
+
+
+@cache
+def _fields(kind: type) -> tuple[str, ...]:
+    return tuple(each.name for each in fields(kind))
+
+
+class _Pickler(pickle.Pickler):
+    """Writes facts as calls of their classes, which load in half the time of states."""
+
+    def reducer_override(self, value: object) -> Any:
+        if not is_dataclass(value) or isinstance(value, type):
+            return NotImplemented
+        return type(value), tuple(getattr(value, each) for each in _fields(type(value)))
 
 
 class _Unpickler(pickle.Unpickler):
@@ -119,7 +137,7 @@ class _Unpickler(pickle.Unpickler):
 @cache
 def _reader() -> str:
     """Return a digest of the code that reads modules, whose next version may find more."""
-    files = [Path(each.__file__ or "") for each in (surface, python_ast)]
+    files = [Path(__file__), *(Path(each.__file__ or "") for each in (surface, python_ast))]
     files += sorted(Path(source.__file__).parent.glob("*.py"))
     made = hashlib.sha256()
     for each in files:

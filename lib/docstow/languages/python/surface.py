@@ -65,7 +65,6 @@ _MOST_FOLLOWED = 4
 #: Texts that decorators are given, from which on they are whole names and not parts of them.
 _ACCESSORS = ("get_", "set_")
 _WHOLE_NAMES = 5
-_LARGEST_FILE = 4 * 1024 * 1024
 _CLASS_HEADER = re.compile(rb"^[ \t]*class\s+(\w+)\s*\(([^)]*)\)", re.MULTILINE)
 _BASE_NAME = re.compile(rb"(\w+)\s*(?=[,\[)]|$)")
 #: Why a module is open that its own package fills while it is imported.
@@ -910,6 +909,7 @@ class _Subclasses:
         self._surface = surface
         self.words = words
         self._headers: dict[Path, list[tuple[str, frozenset[str]]]] = {}
+        self._below: dict[str, list[tuple[str, str, Path]]] = {}
 
     def may_have(
         self,
@@ -930,7 +930,10 @@ class _Subclasses:
             others: the last names of what extends it in other packages.
         """
         mention = re.compile(rb"\b%s\b" % re.escape(name.encode()))
+        mentioning = {file for _, file in self.words.files_with(name)} if mentions else set()
         for module, subclass, file in self._subclasses_of(owner.rpartition(".")[2], *others):
+            if mentions and file not in mentioning:
+                continue
             if mentions and mention.search(self.words.read(file)) is None:
                 continue
             path = f"{module}.{subclass}"
@@ -1010,13 +1013,17 @@ class _Subclasses:
                     waiting.append(each[1])
         return list(found)
 
-    def _directly_below(self, owner: str) -> Iterator[tuple[str, str, Path]]:
-        """Yield module, name and file of the classes with a base of a name."""
-        for module, file in self.words.files_with(owner):
-            if not _TESTS & set(module.split(".")):
-                for subclass, bases in self._classes_in(file):
-                    if owner in bases:
-                        yield module, subclass, file
+    def _directly_below(self, owner: str) -> list[tuple[str, str, Path]]:
+        """Return module, name and file of the classes with a base of a name."""
+        if owner not in self._below:
+            self._below[owner] = [
+                (module, subclass, file)
+                for module, file in self.words.files_with(owner)
+                if not _TESTS & set(module.split("."))
+                for subclass, bases in self._classes_in(file)
+                if owner in bases
+            ]
+        return self._below[owner]
 
     def _classes_in(self, file: Path) -> list[tuple[str, frozenset[str]]]:
         """Return the classes in a file, each with the last names of its bases."""

@@ -21,7 +21,7 @@ from types import UnionType
 from docstow.core.errors import DocstowError
 from docstow.languages.python import stored_words
 from docstow.languages.python.cython_sources import CYTHON_SOURCE, included_files
-from docstow.languages.python.files import ModuleFiles, PythonFiles
+from docstow.languages.python.files import LARGEST_FILE, ModuleFiles, PythonFiles
 from docstow.languages.python.source.syntax import Function, dotted
 from docstow.languages.python.stored_words import StoredWords
 from docstow.languages.shared.boundary import Boundary
@@ -32,7 +32,6 @@ from docstow.text.python_ast import try_parse_module
 _MOST_MODULES = 4000
 #: Of so many searches what they found is kept.
 _MOST_SEARCHES = 4096
-_LARGEST_FILE = 4 * 1024 * 1024
 #: Files with a word that are parsed to see what the word is there.
 _MOST_PARSED = 12
 #: The first name of an import, and the second one, if it has any.
@@ -187,6 +186,17 @@ class Words:
         """Return whether a module of the package may set an attribute of a name."""
         return self.once(("set", name), lambda: self._may_have(name, _is_set))
 
+    def sets_beside(self, owner: str, name: str) -> bool:
+        """Return whether a file that names a class sets an attribute of another than ``self``."""
+        assigned = re.compile(rb"(?<!\bself)\.%s\s*=[^=]" % name.encode())
+
+        def search() -> bool:
+            files = {*self.files_with(owner)} & {*self.files_with(name)}
+            texts = (self.read(file) for _, file in files)
+            return any(owner.encode() in each and assigned.search(each) for each in texts)
+
+        return self.once(("beside", owner, name), search)
+
     def sets_in(self, file: Path, name: str) -> bool:
         """Return whether a file sets an attribute of another than a method's own ``self``."""
         return _is_assigned(name, self.read(file))
@@ -297,7 +307,7 @@ class Words:
             place = waiting.pop()
             self.stamps.note(place)
             try:
-                found[place] = self._boundary.read(place, most=_LARGEST_FILE)
+                found[place] = self._boundary.read(place, most=LARGEST_FILE)
             except DocstowError:
                 if place == file:
                     self._unread.add(file)

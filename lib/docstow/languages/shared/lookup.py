@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import TYPE_CHECKING, Protocol
@@ -17,6 +18,7 @@ from docstow.languages.shared.findings import (
     nearest,
     sort_findings,
 )
+from docstow.languages.shared.likeness import name_similarity, words
 
 if TYPE_CHECKING:
     from docstow.languages.shared.surface import Parameter, Surface, Symbol
@@ -28,6 +30,12 @@ CALLABLE = frozenset({"function", "method", "class"})
 _MOST_NAMES = 20_000
 #: Submodules that are asked for a name that their package has not.
 _MOST_MODULES = 40
+#: Modules of a package whose names are all listed: those of more take too long to read.
+_MOST_LISTED = 2_500
+#: Members of one owner that are all looked at; of more those that are like the wanted one.
+_MOST_MEMBERS, _MOST_ALIKE, _MOST_LIKE = 1_500, 100, 300
+#: From how many modules on that have a name none of them is meant before what is like it.
+_MANY_MODULES = 3
 #: Of a name's documentation.
 _LONGEST_SUMMARY = 300
 #: How parameters are passed by name, and by place.
@@ -51,6 +59,7 @@ class Installed:
             tells it; None where the surface tells it.
         since: in which versions a name is that this one has not: ``added in 3.12``; else empty.
         alias: by what code imports it, where that is not its name; else empty.
+        imported_as: what it offers, where code imports it by the name of its distribution.
     """
 
     name: str
@@ -59,6 +68,7 @@ class Installed:
     lacks: Callable[[str], bool | None] = lambda _: None
     since: Callable[[str], str] = lambda _: ""
     alias: str = ""
+    imported_as: tuple[str, ...] = ()
 
     def own_path(self, path: str) -> str:
         """Return a path, or a module specifier, as the package itself spells it."""
@@ -131,8 +141,12 @@ class Answer:
         )
 
 
-#: The package, the owner, the name, and what it is called with.
-_Asked = tuple[str, str, str, "PassedArguments | None"]
+#: The package, the owner, the name, what it is called with, and whether it is raised or caught.
+_Asked = tuple[str, str, str, "PassedArguments | None", bool]
+#: A class whose name, or the name of whose base, is that of an exception.
+_EXCEPTION = re.compile(
+    r"\w(?:Error|Exception|Warning)$|\bclass \w+\(.*(?:Error|Exception|Warning)\b"
+)
 
 
 @dataclass(slots=True)
@@ -166,6 +180,15 @@ class Names:
         path, head = package.own_path(path), package.own_path(head)
         rest = path[len(head) :].lstrip(".") if head else path
         parts = [*([head] if head else []), *(rest.split(".") if rest else [])]
+        if package.imported_as:
+            message = f"{package.name} {package.version} is imported as"
+            return Answer(
+                "unknown",
+                message=f"{message} {', '.join(package.imported_as)}.",
+                suggestions=package.imported_as,
+                looked_in=package.name,
+                package=package,
+            )
         symbol: Symbol | None = None
         for end in range(1, len(parts) + 1):
             here = ".".join(parts[:end])
@@ -202,12 +225,15 @@ class Names:
             return Answer("not_checked", owner, package=package)
         return Answer("unknown", owner, looked_in=parent, absent=name, package=package)
 
-    def explain(self, answer: Answer, call: PassedArguments | None = None) -> Answer:
+    def explain(
+        self, answer: Answer, call: PassedArguments | None = None, *, is_raised: bool = False
+    ) -> Answer:
         """Return an answer with what may be meant by a name that is absent; others as they are.
 
         Args:
             answer: of ``look_up``.
             call: what the name is called with, if it is.
+            is_raised: it is raised or caught, so that an exception is meant.
         """
         package, owner, parent, name = (
             answer.package,
@@ -217,7 +243,7 @@ class Names:
         )
         if not name or package is None or owner is None:
             return answer
-        near = self.suggest(package, parent, name, owner.kind, call)
+        near = self.suggest(package, parent, name, owner.kind, call, is_raised=is_raised)
         message = absent(package, owner.kind, parent, name, near)
         return replace(answer, absent="", message=message, suggestions=near)
 
@@ -236,6 +262,8 @@ class Names:
         name: str,
         kind: str = "class",
         call: PassedArguments | None = None,
+        *,
+        is_raised: bool = False,
     ) -> tuple[str, ...]:
         """Return paths near ``parent.name``: beside it, of that very name elsewhere, then alike.
 
@@ -245,15 +273,29 @@ class Names:
             name: the member.
             kind: of the parent.
             call: what it is called with, if it is: only what can be called is meant then.
+            is_raised: it is raised or caught: only an exception is meant then, if there is one.
         """
-        key = package.name, parent, name, call
+        key = package.name, parent, name, call, is_raised
         if (given := self._suggested.get(key)) is not None:
             return given
         # Who asks for more has written no code; what is suggested has its price.
         enough = len(self._suggested) >= _MOST_SUGGESTED
         found = () if enough else self._near(package, parent, name, kind, call)
+        if is_raised and not enough:
+            found = self._exceptions(package, parent, name, found) or found
         self._suggested[key] = found
         return found
+
+    def _exceptions(
+        self, package: Installed, parent: str, name: str, found: Sequence[str]
+    ) -> tuple[str, ...]:
+        """Return the exceptions that may be meant, of what was found and of all beside it."""
+        beside = package.surface.members(parent) or {}
+        known = [f"{parent}.{each}" for each, symbol in beside.items() if _is_exception(symbol)]
+        symbols = ((each, package.symbol(each)) for each in found)
+        first = [each for each, symbol in symbols if symbol is not None and _is_exception(symbol)]
+        near = nearest(name, known, shaped=False, filled=True)
+        return tuple(dict.fromkeys((*first, *near)))[:3]
 
     def offer(
         self, package: Installed, owner: str, name: str, call: PassedArguments | None = None
@@ -268,8 +310,10 @@ class Names:
         """
         if len(self._suggested) >= _MOST_SUGGESTED:
             return ()
-        beside = _Beside(package, owner, call, is_value=True)
-        return beside.nearest(name, filled=True)
+        found = _Beside(package, owner, name, call, is_value=True).nearest(name, filled=True)
+        return found or _Beside(package, owner, name, None, is_value=True).nearest(
+            name, filled=True
+        )
 
     def suggest_own(
         self, owner: str, name: str, names: Callable[[], Iterable[str]]
@@ -281,7 +325,7 @@ class Names:
             name: the member.
             names: its members' names.
         """
-        key = ("", owner, name, None)
+        key = ("", owner, name, None, False)
         if key not in self._suggested:
             enough = len(self._suggested) >= _MOST_SUGGESTED
             paths = [] if enough else [f"{owner}.{each}" for each in names()]
@@ -296,11 +340,12 @@ class Names:
         kind: str,
         call: PassedArguments | None,
     ) -> tuple[str, ...]:
-        beside = _Beside(package, parent, call, is_value=kind != "module")
+        beside = _Beside(package, parent, name, call, is_value=kind != "module")
         if kind != "module":
             return beside.nearest(name)
         if package.name not in self._listings:
-            public = islice(package.surface.names(), _MOST_NAMES)
+            is_large = len(package.surface.modules()) > _MOST_LISTED
+            public = () if is_large else islice(package.surface.names(), _MOST_NAMES)
             self._listings[package.name] = Listing(public)
         listing, root = self._listings[package.name], parent.partition(".")[0]
         inner = [each for each, symbol in beside.members.items() if symbol.kind == "module"]
@@ -315,8 +360,11 @@ class Names:
             for each in listing.like(name)
             if each.partition(".")[0] == root and _is_importable(package, each)
         )
-        alike = beside.nearest(name, others, shaped=True, filled=not moved)
-        return tuple(dict.fromkeys((*moved, *alike)))[:3]
+        # A word that many modules have for something of their own tells nothing.
+        is_common = len({each.partition(".")[0] for each in moved}) >= _MANY_MODULES
+        alike = beside.nearest(name, others, shaped=True, filled=is_common or not moved)
+        first, last = (alike, moved) if is_common else (moved, alike)
+        return tuple(dict.fromkeys((*first, *last)))[:3]
 
 
 class _Beside:
@@ -325,14 +373,21 @@ class _Beside:
     Args:
         package: whose it is.
         owner: the module or class.
+        name: what is not among them.
         call: what the one that is meant is called with, if it is.
         is_value: the owner is the class of a value, so that what is not called is read.
     """
 
     def __init__(
-        self, package: Installed, owner: str, call: PassedArguments | None, *, is_value: bool
+        self,
+        package: Installed,
+        owner: str,
+        name: str,
+        call: PassedArguments | None,
+        *,
+        is_value: bool,
     ) -> None:
-        self.members = package.surface.members(owner) or {}
+        self.members = _members(package, owner, name)
         self._owner = owner
         self._call = call
         self._is_value = is_value
@@ -372,10 +427,28 @@ class _Beside:
         return 0.5 + (_FITS_USE * use.fits(symbol) if use is not None else 0.0)
 
 
+def _members(package: Installed, owner: str, name: str) -> Mapping[str, Symbol]:
+    """Return the members of a module or class; of thousands those that share a word with a name."""
+    listed = [*islice(package.surface.listed(owner), _MOST_NAMES)]
+    if len(listed) <= _MOST_MEMBERS:
+        return package.surface.members(owner) or {}
+    mine = {*words(name)}
+    alike = sorted(listed, key=lambda each: name_similarity(name, each), reverse=True)
+    near = [*alike[:_MOST_ALIKE], *(e for e in listed if not mine.isdisjoint(words(e)))]
+    found = {each: package.symbol(f"{owner}.{each}") for each in near[:_MOST_LIKE]}
+    return {each: symbol for each, symbol in found.items() if symbol is not None}
+
+
 def _is_importable(package: Installed, path: str) -> bool:
     """Return whether a path is that of something which a module offers, and no class's member."""
     symbol, above = package.symbol(path), package.symbol(path.rpartition(".")[0])
     return symbol is not None and (above is None or above.kind not in _WITH_MEMBERS)
+
+
+def _is_exception(symbol: Symbol) -> bool:
+    """Return whether a symbol is an exception, by its name or that of a base."""
+    is_one = _EXCEPTION.search(symbol.path) or _EXCEPTION.search(symbol.signature)
+    return symbol.kind in {"class", "re-export"} and is_one is not None
 
 
 def _summary(symbol: Symbol) -> str:

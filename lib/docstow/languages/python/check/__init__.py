@@ -128,6 +128,9 @@ class _Checker:
         self._missing: dict[str, None] = {}
         self._ignored = _ignored_lines(code)
         self._patched = _patched_attributes(tree)
+        raised = [each for node in ast.walk(tree) for each in _raised(node)]
+        self._raised = frozenset(map(id, raised))
+        self._raised_names = frozenset(map(dotted, raised))
         #: What is called, by the id of its node, with its call.
         self._called = {id(e.func): e for e in ast.walk(tree) if isinstance(e, ast.Call)}
         #: Variables that are made of a version.
@@ -264,7 +267,10 @@ class _Checker:
         is_called = name == f"{answer.looked_in}.{answer.absent}"
         call = self._called.get(id(node)) if is_called else None
         shape = call_shape(call, self._around) if call is not None else None
-        answer = self._names.explain(answer, shape)
+        is_raised = id(node) in self._raised or (
+            isinstance(node, ast.ImportFrom | ast.alias) and answer.absent in self._raised_names
+        )
+        answer = self._names.explain(answer, shape, is_raised=is_raised)
         column = (column if column is not None else offset) + 1 + self._column
         self._findings.append(answer.finding(name, line, column))
 
@@ -324,6 +330,8 @@ class _Checker:
         answer = self._look_up(path)
         if answer is None or self._is_patched(path) or node.attr in METACLASS_NAMES:
             return
+        if answer.package is not None and answer.package.imported_as:
+            return  # The import is wrong.
         if answer.status == "not_checked" and not answer.whole:
             owner = self._values.members.value_at(path.rpartition(".")[0])
             if owner is not None and self._member(node, owner):
@@ -681,6 +689,18 @@ def _bind_stars(tree: ast.Module, top: Scope, names: Names) -> None:
 
 def _is_star(node: ast.ImportFrom) -> bool:
     return any(each.name == "*" for each in node.names)
+
+
+def _raised(node: ast.AST) -> list[ast.expr]:
+    """Return what a node raises or catches."""
+    match node:
+        case ast.Raise(exc=ast.Call(func=kind)) | ast.Raise(exc=ast.expr() as kind):
+            return [kind]
+        case ast.ExceptHandler(type=ast.Tuple(elts=kinds)):
+            return kinds
+        case ast.ExceptHandler(type=ast.expr() as kind):
+            return [kind]
+    return []
 
 
 def _ignored_lines(code: str) -> frozenset[int]:

@@ -77,6 +77,12 @@ class PackageType:
         """All classes of which it may be an instance."""
         return (self.path, *self.subclasses, *self.alternatives)
 
+    @property
+    def home(self) -> str:
+        """The path where its class is defined; empty where that is not known."""
+        symbol = self.package.symbol(self.path)
+        return symbol.target or self.path if symbol is not None else ""
+
     def openness(self, name: str) -> Openness:
         """Return what else it may have than the names that are seen, where a name is missing."""
         return max(self.package.surface.openness(each, name) for each in self.paths)

@@ -57,7 +57,7 @@ def linked_model(field: PackageType, call: ast.Call) -> ast.expr | None:
         field: what the call makes.
         call: in the body of the model.
     """
-    if _home(field) not in _LINKS:
+    if field.home not in _LINKS:
         return None
     keywords = (e.value for e in call.keywords if e.arg in {"to", "model"})
     named = next(iter(call.args), None) or next(keywords, None)
@@ -67,25 +67,19 @@ def linked_model(field: PackageType, call: ast.Call) -> ast.expr | None:
 
 def held_by(field: PackageType) -> str:
     """Return the class of Python's own that a field of Django holds; empty for other fields."""
-    module, _, name = _home(field).rpartition(".")
+    module, _, name = field.home.rpartition(".")
     held = _HELD.get(name, "") if module == "django.db.models.fields" else ""
     return f"builtins.{held}" if held == "str" else held
 
 
 def is_model(base: PackageType) -> bool:
     """Return whether a class is that of Django's models."""
-    return _home(base) == _MODEL
+    return base.home == _MODEL
 
 
 def may_be_of_field(name: str) -> bool:
     """Return whether a field may give its model a method of a name."""
     return _OF_FIELDS.fullmatch(name) is not None
-
-
-def _home(kind: PackageType) -> str:
-    """Return where a class is defined; empty where that is not known."""
-    symbol = kind.package.symbol(kind.path)
-    return symbol.target or kind.path if symbol is not None else ""
 
 
 def is_query(value: ValueType | None) -> bool:

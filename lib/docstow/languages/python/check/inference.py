@@ -51,6 +51,7 @@ from docstow.languages.python.check.parse import (
 )
 from docstow.languages.python.check.parsed_arguments import parsed_arguments
 from docstow.languages.python.check.passed import Passed, call_shape
+from docstow.languages.python.distributions import SHARED
 from docstow.languages.python.source.syntax import (
     Function,
     callee,
@@ -285,16 +286,18 @@ class Inference:
     @cached_property
     def _imported(self) -> list[PythonSurface]:
         """The surfaces of the packages that the code imports."""
-        roots = {
-            each.path.partition(".")[0]
+        paths = {
+            each.path
             for scope in self._scopes.values()
             for bindings in scope.bindings.values()
             for each in bindings
             if isinstance(each, Import)
         }
-        found = (self._names.resolver.package_for(each) for each in sorted(roots))
+        # What is below a shared name may be of any package: ``opentelemetry.sdk``.
+        found = map(self._names.resolver.package_for, sorted(paths))
         surfaces = (each.surface for each in found if each is not None and each.name != STANDARD)
-        return [each for each in surfaces if isinstance(each, PythonSurface)]
+        every = (each for each in surfaces if isinstance(each, PythonSurface))
+        return [*{id(each): each for each in every}.values()]
 
     @cached_property
     def _makes_tables(self) -> bool:
@@ -308,18 +311,22 @@ class Inference:
 
     def _extending(self, kind: PackageType) -> Iterator[PythonSurface]:
         """Yield the surfaces of other packages that the code imports and that import a class's."""
-        root = kind.path.partition(".")[0]
+        first, second, *_ = *kind.path.split("."), ""
+        # Of a shared name the second part tells: ``google.protobuf``.
+        root = f"{first}.{second}" if first in SHARED else first
         for each in self._imported:
             if each is not kind.package.surface and root in each.words.imports:
                 yield each
 
     def is_extended_with(self, kind: PackageType, name: str) -> bool:
-        """Return whether another package gives a class a name, or has a subclass with it.
+        """Return whether another package gives instances a name, or has a subclass with it.
 
         A ``DataFrame`` may be one of geopandas, where the code imports that, and what docstrings
         call an array may be a ``DataFrame``, where the code has scikit-learn make these.
         """
         if kind.is_plain and self._makes_tables:
+            return True
+        if self._adds_providers and kind.path.startswith("faker."):
             return True
         surface, extending = kind.package.surface, [*self._extending(kind)]
         if not extending or not isinstance(surface, PythonSurface):
@@ -328,6 +335,9 @@ class Inference:
         homes = {each.target or each.path for each in symbols}
         # Half of all packages have a subclass of str that is open; it is rarely what a str is.
         mentions = kind.package.name == STANDARD
+        last = kind.path.rpartition(".")[2]
+        if not mentions and any(each.words.sets_beside(last, name) for each in extending):
+            return True
         return any(
             each.extends_with(
                 home,
@@ -673,6 +683,13 @@ class Inference:
                         for name in (service, f"{service}_client"):
                             found.setdefault(name, []).append((node, scope))
         return found
+
+    @cached_property
+    def _adds_providers(self) -> bool:
+        """Whether the code gives an object methods of others: ``fake.add_provider(Vehicles)``."""
+        top = next(each for each in self._scopes.values() if each.parent is None)
+        attributes = (each for each in ast.walk(top.node) if isinstance(each, ast.Attribute))
+        return any(each.attr == "add_provider" for each in attributes)
 
     @cached_property
     def _is_django(self) -> bool:

@@ -10,6 +10,7 @@ import builtins
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,6 +18,7 @@ from docstow.core.errors import DocstowError
 from docstow.languages.python.check.annotations import LocalType, PackageType
 from docstow.languages.python.check.edited import Edited, Insertion
 from docstow.languages.python.check.type_claims import alternatives
+from docstow.languages.python.files import LARGEST_FILE
 from docstow.text.python_ast import try_parse_module
 
 if TYPE_CHECKING:
@@ -25,7 +27,6 @@ if TYPE_CHECKING:
     from docstow.languages.shared.boundary import Boundary
     from docstow.languages.shared.language_server import LanguageServer
 
-_LARGEST_FILE = 4 * 1024 * 1024
 #: What a method gets of its own class.
 _SELF = re.compile(r"Self@\w+")
 #: How Pyrefly shows a variable that was made for this.
@@ -284,7 +285,18 @@ def _named(number: int, node: ast.expr) -> tuple[Insertion, Insertion]:
 def _classes(path: Path, boundary: Boundary) -> dict[int, str]:
     """Return the dotted names of a file's classes by their lines."""
     try:
-        text = boundary.read(path, most=_LARGEST_FILE).decode("utf-8", "replace")
+        found = path.stat()
+    except OSError:
+        return {}
+    return _classes_as_of(path, boundary, (found.st_mtime_ns, found.st_size))
+
+
+@lru_cache(maxsize=64)
+def _classes_as_of(path: Path, boundary: Boundary, stamp: tuple[int, int]) -> dict[int, str]:
+    """Return the same of a file as it is; large ones take long to parse."""
+    del stamp
+    try:
+        text = boundary.read(path, most=LARGEST_FILE).decode("utf-8", "replace")
     except DocstowError:
         return {}
     tree, found = try_parse_module(text), {}

@@ -29,6 +29,8 @@ from docstow.languages.shared.language_server import Diagnostic
 _ABSENT = re.compile(
     r"^(Object of class|Object of type|Class) `(.+)` has no (?:class )?attribute `(\w+)`"
 )
+#: Types of a union that tells something of its values, and None.
+_MOST_KINDS = 3
 _NO_MEMBER = re.compile(r"^No attribute `(\w+)` in module `([\w.]+)`")
 _NO_IMPORT = re.compile(r"^Could not import `(\w+)` from `([\w.]+)`")
 _NO_MODULE = re.compile(r"^Cannot find module `([\w.]+)`")
@@ -115,6 +117,8 @@ def _absent(said: Diagnostic, syntax: Syntax) -> Claim | None:
     if found is None:
         return None
     kind, title, name = found.groups()
+    if title.count(" | ") >= _MOST_KINDS:
+        return None  # What may be anything is annotated loosely.
     member = syntax.member(said, name)
     is_class = kind == "Class"
     return MemberClaim(said, member, name, title, is_class=is_class) if member is not None else None

@@ -105,6 +105,8 @@ _LEAST_READ = 75.0
 _LEAST_OF_NAMESPACE = 80.0
 #: What extends Python's own building of packages is not known.
 _BUILDING = ("distutils.", "numpy.distutils.", "setuptools.")
+#: What answers for the names of what its instances are given: ``self.head = nn.Linear(2, 1)``.
+_REGISTERING = "torch.nn.modules.module.Module"
 #: What lists, dictionaries and sets are annotated as.
 _ABSTRACT = frozenset(
     f"{module}.{name}"
@@ -578,7 +580,8 @@ class _Judge:
         is_certain = classes.openness(kind, name) <= Openness.DATA or (
             classes.own_openness(kind) <= Openness.DATA
             and all(
-                is_closed(each, name, called=called) or (called and is_model(each))
+                is_closed(each, name, called=called)
+                or (called and (is_model(each) or each.home == _REGISTERING))
                 for each in bases
             )
         )

@@ -693,7 +693,8 @@ def _written_result(node: ast.stmt) -> GetattrResult:
         if isinstance(each, ast.For) and _is_own_part(each.iter)
     }
     if all(_is_own_item(each, name, parts) for each in given):
-        return "items"
+        # What it makes itself may be called; data is not.
+        return "any" if any(_puts_item(each, name) for each in ast.walk(node)) else "items"
     told = _told(node, name)
     if all(each in told for each in given) and _never_ends(node.body):
         return "no"
@@ -723,6 +724,12 @@ def _is_handed(node: ast.expr | None, name: str) -> bool:
         case ast.Call(func=ast.Name(id="getattr"), args=[_, ast.Name(id=asked), *_]):
             return asked == name
     return False
+
+
+def _puts_item(node: ast.AST, name: str) -> bool:
+    """Return whether a node is ``self._made[name] = …``."""
+    targets = node.targets if isinstance(node, ast.Assign) else []
+    return any(isinstance(each, ast.Subscript) and dotted(each.slice) == name for each in targets)
 
 
 def _is_own_item(node: ast.expr | None, name: str, parts: Collection[str]) -> bool:

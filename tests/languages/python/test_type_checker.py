@@ -62,6 +62,13 @@ class A:
     def f(self):
         self.pattern.match('a')
 """,
+    "an exception that nobody tells": """
+import sys
+def f(error: Exception):
+    return error.status_code
+error = sys.exc_info()[1]
+error.column
+""",
     "another value for the name of a module": """
 import string
 import os
@@ -206,6 +213,7 @@ MAYBE_HEARD_OF = {
         "try:\n    import quay as q\nexcept ImportError:\n    q = None\n"
         "def f():\n    return q.stored('a')"
     ),
+    "it may be of a library that is not here": "import raft\nraft.table([1]).regrouped_by()",
     "it may be a module": "quay.anchorage().handed('a')",
     "the code sets it": "b = quay.anchorage()\nb.lamp = print\nb.lamp()",
     "an attribute that data name": "quay.anchorage().lamp",
@@ -1268,7 +1276,13 @@ class Flock:
     "sound-pilots": {"sound/pilots/__init__.py": "class Pilot:\n    def board(self): ...\n"},
     "sound-masters": {
         "sound/masters/__init__.py": (
-            "from sound.pilots import Pilot\nclass Master(Pilot):\n    def command_all(self): ...\n"
+            "from sound.pilots import Pilot as Base\nclass Master(Base):\n    def command_all(self): ...\n"
+        ),
+    },
+    "raft": {
+        "raft/__init__.py": (
+            "def table(rows):\n    import pandas\n    return pandas.made(rows)\n"
+            "def other(rows):\n    return rows.made()\n"
         ),
     },
     "wharf": {

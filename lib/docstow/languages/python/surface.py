@@ -67,6 +67,7 @@ _ACCESSORS = ("get_", "set_")
 _WHOLE_NAMES = 5
 _CLASS_HEADER = re.compile(rb"^[ \t]*class\s+(\w+)\s*\(([^)]*)\)", re.MULTILINE)
 _BASE_NAME = re.compile(rb"(\w+)\s*(?=[,\[)]|$)")
+_IMPORTED_AS = re.compile(rb"\b(\w+)[ \t]+as[ \t]+(\w+)")
 #: Why a module is open that its own package fills while it is imported.
 _FILLED = re.compile(
     r"(?:it imports all names of [\w.]+: )*"
@@ -1028,13 +1029,14 @@ class _Subclasses:
     def _classes_in(self, file: Path) -> list[tuple[str, frozenset[str]]]:
         """Return the classes in a file, each with the last names of its bases."""
         if file not in self._headers:
-            self._headers[file] = [
-                (
-                    header[1].decode("utf-8", "replace"),
-                    frozenset(e.decode("utf-8", "replace") for e in _BASE_NAME.findall(header[2])),
-                )
-                for header in _CLASS_HEADER.finditer(self.words.read(file))
-            ]
+            text = self.words.read(file)
+            meant = {alias: name for name, alias in _IMPORTED_AS.findall(text)}
+            self._headers[file] = []
+            for header in _CLASS_HEADER.finditer(text):
+                bases = {*_BASE_NAME.findall(header[2])}
+                bases |= {meant[each] for each in bases if each in meant}
+                names = frozenset(each.decode("utf-8", "replace") for each in bases)
+                self._headers[file].append((header[1].decode("utf-8", "replace"), names))
         return self._headers[file]
 
 

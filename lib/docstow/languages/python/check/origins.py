@@ -82,6 +82,8 @@ _HANDING = (
 #: What an attribute holds that is declared without a value.
 _NOTHING = ast.Constant(None)
 
+#: Libraries whose tables and arrays others make for code that has them.
+_MADE_BY_OTHERS = ("numpy", "pandas")
 _Packages: TypeAlias = "Mapping[str, Installed]"
 
 
@@ -172,7 +174,7 @@ def _absent_from_all(own: Checked, node: ast.Attribute, origins: Origins) -> Ite
     may_give = partial(_may_give, name, to_module=not is_known)
     if not made or any(may_be_sparse(each.name, name) for each in made):
         return
-    if any(map(may_give, asked)):
+    if any(map(may_give, asked)) or any(_hands_out_others(own, each) for each in made):
         return
     owner = own.values.type_of(node.value, scope)
     if isinstance(owner, PackageType) and own.values.is_extended_with(owner, name):
@@ -193,6 +195,15 @@ def _absent_from_all(own: Checked, node: ast.Attribute, origins: Origins) -> Ite
         path=path or value,
         package=made[0].name,
         version=made[0].version,
+    )
+
+
+def _hands_out_others(own: Checked, package: Installed) -> bool:
+    """Return whether a package makes values of a library that is not at hand, if it is there."""
+    surface = package.surface
+    return isinstance(surface, PythonSurface) and any(
+        each in surface.words.imports and own.names.resolver.package_for(each) is None
+        for each in _MADE_BY_OTHERS
     )
 
 

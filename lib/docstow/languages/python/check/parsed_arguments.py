@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable
 from copy import deepcopy
 
 from docstow.languages.python.source.syntax import Function, dotted, string_value
+from docstow.text.python_ast import parse_module
 
 _PARSER = "argparse.ArgumentParser"
 #: Methods that make further parsers of the same command line.
@@ -65,7 +66,7 @@ def parsed_arguments(tree: ast.AST, path_of: Callable[[ast.expr], str]) -> ast.C
 
 def _class(body: Iterable[ast.stmt], place: ast.expr) -> ast.ClassDef:
     """Return a class of annotated attributes, all of which are at one place of the code."""
-    made = ast.parse("class Namespace: ...").body[0]
+    made = parse_module("class Namespace: ...").body[0]
     assert isinstance(made, ast.ClassDef)
     made.body = [*body]
     for node in ast.walk(made):

@@ -49,7 +49,14 @@ from docstow.languages.python.check.edited import Edited
 from docstow.languages.python.check.hints import hinted
 from docstow.languages.python.check.origins import with_unheard_of
 from docstow.languages.python.check.owners import PROTOCOL, Owner, Owners, is_plain
-from docstow.languages.python.check.parse import Defined, Import, Parsed, Receiver, parse
+from docstow.languages.python.check.parse import (
+    Caught,
+    Defined,
+    Import,
+    Parsed,
+    Receiver,
+    parse,
+)
 from docstow.languages.python.check.passed import call_shape, place_of
 from docstow.languages.python.check.type_claims import (
     ArgumentClaim,
@@ -436,6 +443,7 @@ class _Judge:
         if is_told(kind, name) or is_filled(kind, name) or _may_be_narrower(kind, name):
             return None
         is_given = may_be_of_middleware(kind, name, called=called)
+        is_given = is_given or self._may_be_any_exception(claim, kind)
         if is_given or (not kind.is_class and makes_others(kind)) or self._is_replaced(claim, kind):
             return None
         if claim.title and (stands_for_others(kind) or subclass_may_have(kind, name)):
@@ -467,6 +475,14 @@ class _Judge:
             return None
         near = near or self._names.offer(package, kind.path, name, call)
         return self._lacking(claim, kind, near)
+
+    def _may_be_any_exception(self, claim: MemberClaim, kind: PackageType) -> bool:
+        """Return whether an exception is one that nobody tells: ``sys.exc_info()[1]``."""
+        if kind.path not in {"builtins.BaseException", "builtins.Exception"} or kind.is_class:
+            return False
+        scope, value = self._own.scopes.get(claim.node), claim.node.value
+        found = scope.find(value.id) if scope is not None and isinstance(value, ast.Name) else None
+        return found is None or not any(isinstance(each, Caught) for each in found[1])
 
     def _is_replaced(self, claim: MemberClaim, kind: PackageType) -> bool:
         """Return whether an instance has something else where its class has a value.

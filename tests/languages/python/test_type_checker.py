@@ -1276,7 +1276,8 @@ class Flock:
     "sound-pilots": {"sound/pilots/__init__.py": "class Pilot:\n    def board(self): ...\n"},
     "sound-masters": {
         "sound/masters/__init__.py": (
-            "from sound.pilots import Pilot as Base\nclass Master(Base):\n    def command_all(self): ...\n"
+            "from sound.pilots import Pilot as Base\n"
+            "class Master(Base):\n    def command_all(self): ...\n"
         ),
     },
     "raft": {

@@ -33,8 +33,8 @@ which nobody has looked at every second one, nor at the last eight (``nineteenth
 (``twentysecond-kept``); ``programs/twentythird`` 51 over packages drawn from the most used ones and
 20 in TypeScript and JavaScript, of which every second one is kept aside (``twentythird-kept``), but
 for three lines of JavaScript; ``programs/twentyfourth``, ``programs/twentyfifth`` and
-``programs/twentysixth`` 26 each in Python, by three writers, over packages drawn from the 1,000
-most used ones (``twentyfourth-kept`` and so on), of which alone the alarms were looked at;
+``programs/twentysixth`` 26 each in Python, over packages drawn from the 1,000 most used ones
+(``twentyfourth-kept`` and so on), of which alone the alarms were looked at;
 ``programs/twentyseventh`` and ``programs/twentyeighth`` 26 each over packages that everybody knows,
 likewise.
 Programs with ``(js)`` in their titles are given as JavaScript.

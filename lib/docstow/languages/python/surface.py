@@ -933,9 +933,8 @@ class _Subclasses:
         mention = re.compile(rb"\b%s\b" % re.escape(name.encode()))
         mentioning = {file for _, file in self.words.files_with(name)} if mentions else set()
         for module, subclass, file in self._subclasses_of(owner.rpartition(".")[2], *others):
-            if mentions and file not in mentioning:
-                continue
-            if mentions and mention.search(self.words.read(file)) is None:
+            is_mentioned = file in mentioning and mention.search(self.words.read(file)) is not None
+            if mentions and not is_mentioned:
                 continue
             path = f"{module}.{subclass}"
             if not self._surface.may_derive(path, owner):

@@ -290,7 +290,7 @@ class Names:
         self, package: Installed, parent: str, name: str, found: Sequence[str]
     ) -> tuple[str, ...]:
         """Return the exceptions that may be meant, of what was found and of all beside it."""
-        beside = package.surface.members(parent) or {}
+        beside = _members(package, parent, name)
         known = [f"{parent}.{each}" for each, symbol in beside.items() if _is_exception(symbol)]
         symbols = ((each, package.symbol(each)) for each in found)
         first = [each for each, symbol in symbols if symbol is not None and _is_exception(symbol)]

@@ -671,7 +671,7 @@ def _bind_stars(tree: ast.Module, top: Scope, names: Names) -> None:
     The last star that has a name brings it. Nothing before one whose names are not known counts.
     """
     stars = [each for each in tree.body if isinstance(each, ast.ImportFrom) and _is_star(each)]
-    if len(stars) != len(top.bindings.get("*", ())):
+    if not stars or len(stars) != len(top.bindings["*"]):
         return
     left = {each.id for each in ast.walk(tree) if isinstance(each, ast.Name)}
     for each in reversed(stars):
@@ -684,7 +684,7 @@ def _bind_stars(tree: ast.Module, top: Scope, names: Names) -> None:
         for name in sorted(left & offered):
             top.add(name, Import(f"{module}.{name}"))
         left -= offered
-    top.bindings.pop("*", None)
+    del top.bindings["*"]
 
 
 def _is_star(node: ast.ImportFrom) -> bool:

@@ -284,17 +284,21 @@ class Inference:
     # -- imports and annotations ---------------------------------------------------------------
 
     @cached_property
-    def _imported(self) -> list[PythonSurface]:
-        """The surfaces of the packages that the code imports."""
-        paths = {
+    def _import_paths(self) -> frozenset[str]:
+        """The paths of all that the code imports."""
+        return frozenset(
             each.path
             for scope in self._scopes.values()
             for bindings in scope.bindings.values()
             for each in bindings
             if isinstance(each, Import)
-        }
+        )
+
+    @cached_property
+    def _imported(self) -> list[PythonSurface]:
+        """The surfaces of the packages that the code imports."""
         # What is below a shared name may be of any package: ``opentelemetry.sdk``.
-        found = map(self._names.resolver.package_for, sorted(paths))
+        found = map(self._names.resolver.package_for, sorted(self._import_paths))
         surfaces = (each.surface for each in found if each is not None and each.name != STANDARD)
         every = (each for each in surfaces if isinstance(each, PythonSurface))
         return [*{id(each): each for each in every}.values()]
@@ -524,6 +528,8 @@ class Inference:
 
     def _find_parsed_arguments(self, scopes: dict[ast.AST, Scope]) -> LocalType | None:
         """Return what ``parse_args`` returns, by what the code adds to its parsers."""
+        if all(each.partition(".")[0] != "argparse" for each in self._import_paths):
+            return None
         top = next(each for each in scopes.values() if each.parent is None)
         made = parsed_arguments(top.node, lambda node: self.import_path(node, top) or "")
         if made is None:
@@ -694,13 +700,7 @@ class Inference:
     @cached_property
     def _is_django(self) -> bool:
         """Whether the code makes answers for Django, and imports nothing that extends requests."""
-        paths = {
-            each.path
-            for scope in self._scopes.values()
-            for bindings in scope.bindings.values()
-            for each in bindings
-            if isinstance(each, Import)
-        }
+        paths = self._import_paths
         roots = {each.partition(".")[0] for each in paths}
         is_answering = any(each.startswith(("django.http.", "django.shortcuts.")) for each in paths)
         return is_answering and roots.isdisjoint({"rest_framework", "ninja", "flask", "pytest"})

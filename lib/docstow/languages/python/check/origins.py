@@ -139,12 +139,11 @@ def _refused_by_all(
     made = [each for each in made if each.name != STANDARD]
     if not made or len(surfaces) < len(asked):
         return
-    for keyword in given:
-        if any(each.may_pass(name, keyword) for each in surfaces):
-            continue
-        taken = sorted({one for each in surfaces for one in each.words.parameters(name)})
-        if not taken:
-            continue  # what has the name is made while it runs
+    refused = [e for e in given if not any(each.may_pass(name, e) for each in surfaces)]
+    every = surfaces if refused else ()
+    taken = sorted({one for each in every for one in each.words.parameters(name)})
+    # Without any, what has the name is made while it runs.
+    for keyword in refused if taken else ():
         by = " and ".join(f"{each.name} {each.version}" for each in made)
         value, place = ast.unparse(node.value), place_of(call, keyword)
         yield Finding(

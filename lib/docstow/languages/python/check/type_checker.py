@@ -830,7 +830,7 @@ class _Judge:
             is_handed_on = symbol is not None and bool(symbol.forms)
             is_slip = is_handed_on and any(each.startswith(f"{keyword}_") for each in names)
             if symbol is not None and self._is_field(symbol, keyword):
-                return False  # a model may take a field by its own name, too, besides its alias
+                return False  # A model may take a field by its own name, too, besides its alias.
             return is_seen and (is_slip or not self._may_be_told_otherwise(claim.callee, keyword))
         return wrong or self._is_never_named(claim, keyword, names)
 

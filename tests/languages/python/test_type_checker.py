@@ -1632,6 +1632,183 @@ class Switch:
         setattr(self, name, not getattr(self, name))
 """,
     },
+    "estuary": {
+        "estuary/__init__.py": """
+from typing import Generic, TypeVar
+
+from estuary.craft import Raft, Sail
+
+def rafts():
+    for name in ("a", "b"):
+        yield Raft(name)
+
+def first():
+    for each in rafts():
+        return each
+
+def lent():
+    from estuary.craft import Raft
+    made = Raft("c")
+    made.name = "d"
+    return made
+
+def gathered():
+    found = []
+    for name in ("a", "b"):
+        found.append(Raft(name))
+    return found
+
+def parts():
+    raft, _ = Raft("a"), 1
+    return raft
+
+def moored():
+    with Raft("a") as raft:
+        return raft
+
+def changed():
+    raft = Raft("a")
+    raft.colour = "red"
+    return raft
+
+def summed():
+    total = Raft("a")
+    total = total + Raft("b")
+    return total
+
+def register(kind):
+    KINDS[kind.__name__] = kind
+    return kind
+
+def registered(name):
+    def keep(kind):
+        KINDS[name] = kind
+        return kind
+    return keep
+
+def labelled(kind):
+    kind.label = kind.__name__
+    return kind
+
+KINDS = {}
+
+class Yard:
+    def use(self, plugin, *params, **options):
+        plugin(self, *params, **options)
+        return self
+
+    def keep(self, plugin, **options):
+        self.kept = options
+        plugin(self, **options)
+
+    def run(self, command: str, **options) -> Raft:
+        return self._run(command, **options)
+
+    def _run(self, command, **options):
+        wrong = set(options) - {"echo", "hide"}
+        if wrong:
+            raise TypeError(f"run() got an unexpected keyword argument {wrong}")
+        return Raft(command)
+
+    def moor(self, name: str) -> None: ...
+
+class Reading:
+    def __init__(self, value): ...
+    def __get__(self, instance, owner): ...
+
+class MockYard(Yard):
+    def run(self, command: str, *args, **options) -> Raft:
+        return Raft("mock")
+
+def sailing(yard, wind=1, sail=None):
+    return yard
+
+def configured(**configs):
+    settings = {key: configs.pop(key) for key in ("servers", "topic") if key in configs}
+    if configs:
+        raise ValueError(f"Unrecognized configs: {configs}")
+    return settings
+
+class Loaded:
+    def __init__(self, loads=True, **options):
+        if loads:
+            self.load(options)
+        elif options:
+            raise TypeError("unexpected keyword arguments")
+    def load(self, options):
+        self.options = options
+
+T = TypeVar("T")
+
+class Pool(Generic[T]):
+    def __init__(self, size: int = 1) -> None: ...
+
+class Single(type):
+    def __call__(cls, name, mode, size, *rest):
+        check(size)
+        return super().__call__(name, mode, size)
+
+class Buoy(metaclass=Single):
+    def __init__(self, name, mode, size):
+        self.__dict__.setdefault("marks", []).append(name)
+    def float(self): ...
+""",
+        "estuary/_tap.abi3.so": "_cffi_backend ffi lib",
+        "estuary/tap.py": "from estuary._tap import ffi, lib\n",
+        "estuary/berth_pb2.py": "BUILDER.build(globals(), b'Quay')\n",
+        "estuary/berth_pb2.pyi": "class Berth: ...\n",
+        "estuary/craft.py": """
+class Raft:
+    def __init__(self, name: str) -> None:
+        self.name = name
+    def __enter__(self) -> "Raft": return self
+    def __exit__(self, *args) -> None: ...
+    def __add__(self, other):
+        if not isinstance(other, Raft):
+            return NotImplemented
+        return Raft(self.name + other.name)
+    def paddle(self) -> None: ...
+
+class Trimaran(Raft):
+    def tack(self) -> None: ...
+
+class Sail:
+    class Size:
+        def area(self) -> int: ...
+    size: Size = made()
+""",
+        "estuary/painting.py": """
+class Canvas:
+    def begin(self): ...
+    def draw_text(self, text): ...
+    def end(self): ...
+""",
+    },
+    "proto-plus": {
+        "proto/message.py": """
+class MessageMeta(type):
+    def __new__(mcls, name, bases, attrs):
+        attrs.update(fields(attrs))
+        return super().__new__(mcls, name, bases, attrs)
+    def to_json(cls, instance) -> str: ...
+class Message(metaclass=MessageMeta):
+    def __getattr__(self, key):
+        return getattr(self._pb, key)
+""",
+        "proto/fields.py": "class Field: ...\n",
+        "proto/__init__.py": """
+from proto.fields import Field
+from proto.message import Message
+""",
+        "harbor_v1/__init__.py": """
+import proto
+class Berth(proto.Message):
+    class Size(proto.Message):
+        depth: int = proto.Field(1)
+    size: Size = proto.Field(2, message=Size)
+    type_: str = proto.Field(3)
+""",
+    },
     "reef": {
         "reef/__init__.py": """
 class Query:
@@ -2381,6 +2558,134 @@ def test_what_passes_through_other_functions_and_packages(
     assert [each.rpartition(".")[2] for each in found] == [e.rpartition(".")[2] for e in names]
     for each, name in zip(answer["results"], names, strict=True):
         assert each["name"].endswith(name)
+
+
+@pytest.mark.parametrize(
+    ("code", "names"),
+    [
+        ("if isinstance(a, Path):\n    a.nmae\na.nmae", ["Path.nmae"]),
+        ("if isinstance(a, Path) and a.nmae: ...", ["Path.nmae"]),
+        ("if not isinstance(a, Path):\n    raise ValueError\na.nmae", ["Path.nmae"]),
+        ("if not isinstance(a, Path) or a.nmae: ...", ["Path.nmae"]),
+        ("assert isinstance(a.b, Path)\na.b.nmae", ["Path.nmae"]),
+        ("b = a.nmae if isinstance(a, Path) else a", ["Path.nmae"]),
+        ("b = [e.nmae for e in a if isinstance(e, Path)]", ["Path.nmae"]),
+        ("b = {e.nmae: 1 for e in a if isinstance(e, Path)}", ["Path.nmae"]),
+        ("b = any(e.nmae for e in a if isinstance(e, Path))", ["Path.nmae"]),
+        ("while isinstance(a, Path):\n    a.nmae\n    break", ["Path.nmae"]),
+        ("match a:\n    case Path() as b:\n        b.nmae", ["Path.nmae"]),
+        ("match a:\n    case Path():\n        a.nmae", ["Path.nmae"]),
+        ("if isinstance(a, (PosixPath, WindowsPath)):\n    a.nmae\n    a.name", ["PosixPath.nmae"]),
+        # What is tested is bound anew, or the test says nothing of it.
+        ("if isinstance(a, Path):\n    a = a.b\n    a.nmae", []),
+        ("if isinstance(a, Path):\n    list(map(lambda a: a.nmae, b))", []),
+        ("if not isinstance(a, Path):\n    a.nmae", []),
+        ("if isinstance(a, Path) or a.nmae: ...", []),
+    ],
+)
+def test_what_the_code_tests_of_a_value(verify: Verify, code: str, names: list[str]) -> None:
+    lines = code.replace("\n", "\n    ")
+    head = "from pathlib import Path, PosixPath, WindowsPath\ndef f(a, b):\n    "
+    answer = verify(f"{head}{lines}\n")
+    assert [each["name"].removeprefix("pathlib.") for each in answer["results"]] == names
+
+
+@pytest.mark.parametrize(
+    ("code", "names"),
+    [
+        *(
+            (f"a = estuary.{made}\na.paddle()\na.row()", ["Raft.row"])
+            for made in ("first()", "lent()", "gathered()[0]", "parts()", "moored()", "summed()")
+        ),
+        ("for a in estuary.rafts():\n    a.row()", ["Raft.row"]),
+        # Its class does not have what the function gives it.
+        ("estuary.changed().colour", []),
+        ("estuary.Sail().size.area()\nestuary.Sail().size.width()", ["Size.width"]),
+        ("b = estuary.Buoy('a', 1, 2)\nb.float()\nb.marks\nb.sink()", ["Buoy.sink"]),
+        ("r = estuary.Raft('a')\nr.tack()", ["Raft.tack"]),
+        ("def f(raft: estuary.Raft):\n    raft.tack()", []),
+        (
+            "estuary.Yard().run('a', echo=1)\nestuary.Yard().run('a', loudly=1)",
+            ["Yard.run(loudly=)"],
+        ),
+        (
+            "def f(y: estuary.Yard):\n    y.run('a', hide=1)\n    y.run('a', loudly=1)",
+            ["run(loudly=)"],
+        ),
+        ("estuary.configured(topic=1)\nestuary.configured(brokers=1)", ["configured(brokers=)"]),
+        ("estuary.Loaded(a__rounds=1)", []),
+        ("estuary.Yard().use(estuary.sailing, wind=2)", []),
+        ("estuary.Yard().use(estuary.sailing, 1, winds=2)", ["sailing(winds=)"]),
+        ("estuary.Yard().keep(estuary.sailing, winds=2)", []),
+        (
+            "partial(estuary.sailing, wind=2)\npartial(estuary.sailing, winds=2)",
+            ["sailing(winds=)"],
+        ),
+        ("asyncio.to_thread(estuary.sailing, 1, winds=2)", ["sailing(winds=)"]),
+        ("def own(a, b=1): ...\npartial(own, b=2)\npartial(own, c=2)", ["own(c=)"]),
+        ("def f(plugin):\n    partial(plugin, c=2)", []),
+        ("found = []\nfound.append(estuary.Raft('a'))\nfound[0].row()", ["Raft.row"]),
+        ("found = {}\nfound['a'] = estuary.Raft('a')\nfound['b'].row()", ["Raft.row"]),
+        ("def f() -> list:\n    return [estuary.Raft('a')]\nf()[0].row()", ["Raft.row"]),
+        (
+            (
+                "class A:\n    def __init__(self):\n        self.a = []\n    def add(self):\n"
+                "        self.a.append(estuary.Raft('a'))\n        self.a[0].row()"
+            ),
+            ["Raft.row"],
+        ),
+        *(
+            (f"{decorator}\nclass A(estuary.Raft):\n    a = 1\nA('a').row()", names)
+            for decorator, names in (
+                ("@estuary.register", ["A.row"]),
+                ("@estuary.registered('a')", ["A.row"]),
+                ("@estuary.labelled", []),
+                ("def own(kind):\n    return kind\n@own", ["A.row"]),
+                ("def own(kind):\n    return wrap(kind)\n@own", []),
+            )
+        ),
+        (
+            "def f(canvas):\n    canvas.begin()\n    canvas.draw_texts('a')\n    canvas.end()",
+            ["Canvas.draw_texts"],
+        ),
+        ("class A(estuary.Raft):\n    def f(self):\n        super().row()", ["Raft.row"]),
+        ("class A(estuary.Raft):\n    def paddle(self):\n        super().paddle()", []),
+        ("class A(estuary.Raft):\n    def f(self): super().row()\nclass B(A, C): ...", []),
+        # What overrides a method takes its parameters in another order.
+        ("class A(estuary.Yard):\n    def moor(self, raft=None, name=''):\n        raft.row()", []),
+        ("class A(estuary.Yard):\n    def moor(self, name=''):\n        name.row()", ["str.row"]),
+        # An instance has what the descriptor of a base reads.
+        (
+            (
+                "class A:\n    raft = estuary.Reading(1)\n"
+                "class B(A):\n    def f(self):\n        self.raft.row()"
+            ),
+            [],
+        ),
+        ("from estuary import tap\ntap.ffi.new('a')\ntap.lib.flow()", []),
+        ("class A(str):\n    def __new__(cls, a):\n        return super().__new__(cls, a)", []),
+        ("estuary.Pool[str](size=1)\nestuary.Pool[str](length=1)", ["estuary.Pool(length=)"]),
+        ("from estuary import berth_pb2\nberth_pb2.Berth\nberth_pb2.Quay", ["berth_pb2.Quay"]),
+        ("def f(canvas):\n    canvas.begin()\n    canvas.paint()\n    canvas.close()", []),
+    ],
+)
+def test_what_values_are_by_what_is_done_with_them(
+    verify: Verify, code: str, names: list[str]
+) -> None:
+    answer = verify(f"import asyncio\nfrom functools import partial\nimport estuary\n{code}\n")
+    assert [each["name"].split(".")[-1] for each in answer["results"]] == [
+        each.split(".")[-1] for each in names
+    ]
+    for each, name in zip(answer["results"], names, strict=True):
+        assert each["name"].endswith(name)
+
+
+def test_a_message_of_protocol_buffers_has_the_fields_that_are_written(verify: Verify) -> None:
+    code = "import harbor_v1\nb = harbor_v1.Berth()\nb.type\nb.type_\nb.size.depth\n"
+    assert verify(code)["results"] == []
+    answer = verify(f"{code}b.tipe\nb.size.width\nharbor_v1.Berth.to_json(b)\n")
+    found = [each["name"].split("harbor_v1.")[-1] for each in answer["results"]]
+    assert found == ["Berth.tipe", "Berth.Size.width"]
 
 
 @pytest.mark.parametrize(

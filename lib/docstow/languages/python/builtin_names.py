@@ -180,6 +180,8 @@ DATA_ANSWERS = frozenset(
         *("collection.Collection", "collection.AsyncCollection"),
     )
 )
+#: Classes that answer for the fields that their bodies write, for ``type_`` by ``type``, too.
+FIELD_ANSWERS = frozenset({"proto.message.Message"})
 #: Classes that set by name what their package writes in lists, and nothing else.
 WRITTEN_NAMES = frozenset({"pandas.core.accessor.PandasDelegate"})
 #: Names that ``typing.NamedTuple`` adds.

@@ -117,23 +117,32 @@ def call_parameters(
 def undecorated_parameters(
     view: DefinitionView, within: DefinitionView | None = None
 ) -> tuple[Parameter, ...] | None:
-    """Return what a function takes without the decorators that its own package gives it.
+    """Return what a function takes without the decorators that may take more.
 
-    They may take more. None where there are none, or others.
+    None where there are none, or one that is not found.
     """
-    kept: list[Decorator] = []
-    dropped: list[Decorator] = []
+    changing = changing_decorators(view)
+    if not changing or any(found is None for _, found in changing):
+        return None
+    kept = tuple(
+        each for each in view.definition.decorators if all(each is not e for e, _ in changing)
+    )
+    plain = replace(view.definition, decorators=kept)
+    return call_parameters(replace(view, definition=plain), within)
+
+
+def changing_decorators(view: DefinitionView) -> list[tuple[Decorator, DefinitionView | None]]:
+    """Return the decorators of a function that may change what it takes, with what they are.
+
+    None is for one that is not found.
+    """
+    found: list[tuple[Decorator, DefinitionView | None]] = []
     for each in view.definition.decorators:
         module, _, last = each.name.rpartition(".")
-        is_harmless = last in _HARMLESS and module in _HARMLESS_MODULES
-        (kept if is_harmless else dropped).append(each)
-    root = view.path.partition(".")[0]
-    found = [view.find(each.name) if each.name else None for each in dropped]
-    own = [isinstance(e, DefinitionView) and e.path.partition(".")[0] == root for e in found]
-    if not dropped or not all(own):
-        return None
-    plain = replace(view.definition, decorators=tuple(kept))
-    return call_parameters(replace(view, definition=plain), within)
+        if last not in _HARMLESS or module not in _HARMLESS_MODULES:
+            made = view.find(each.name) if each.name else None
+            found.append((each, made if isinstance(made, DefinitionView) else None))
+    return found
 
 
 def written_parameters(view: DefinitionView) -> tuple[Parameter, ...] | None:

@@ -23,6 +23,7 @@ from docstow.languages.python.builtin_names import (
     DATA_ANSWERS,
     DATA_HOLDERS,
     ENUM_NAMES,
+    FIELD_ANSWERS,
     HARMLESS_DECORATORS,
     MODELS,
     MODULE_NAMES,
@@ -50,7 +51,10 @@ _EXTRA = "its configuration allows further data"
 _COMPILED = "it is compiled, and stubs leave out what they do not tell"
 #: Metaclasses that give classes to what their bodies hold, which sets private names alone.
 _KNOWN_METACLASSES = frozenset(
-    {"traitlets.traitlets.MetaHasDescriptors", "traitlets.traitlets.MetaHasTraits"}
+    {
+        *("traitlets.traitlets.MetaHasDescriptors", "traitlets.traitlets.MetaHasTraits"),
+        "proto.message.MessageMeta",
+    }
 )
 #: Names of decorators that take arguments under other names, too.
 _RENAMING = re.compile(r"renam|alias|kwarg|transition", re.IGNORECASE)
@@ -845,11 +849,8 @@ def _in_no_body(lineage: Lineage, name: str) -> list[NameView]:
     for owner in lineage.classes:
         if owner.definition.body is not None and name in owner.definition.body.mentioned:
             return [member_view(owner, Definition(name, "attribute", 0, 0, name))]
-    for owner in lineage.classes if lineage.metaclasses else ():
-        # Metaclasses of enumerations look members up in any case.
-        ways = _body_names(owner).get(name.upper())
-        if ways and any(issubclass(each, enum.Enum) for each in lineage.standard):
-            return [member_view(owner, ways[0])]
+    if otherwise := _spelt_otherwise(lineage, name):
+        return otherwise
     for owner in lineage.metaclasses:
         if ways := _body_names(owner).get(name):
             return [member_view(owner, ways[0], is_ambiguous=len(ways) > 1)]
@@ -863,6 +864,20 @@ def _in_no_body(lineage: Lineage, name: str) -> list[NameView]:
     if name.startswith("__") or is_mangled or name in NAMED_TUPLE_NAMES | CLASS_NAMES:
         return [External(f"builtins.type.{name}")]
     return []
+
+
+def _spelt_otherwise(lineage: Lineage, name: str) -> list[NameView]:
+    """Return what a class binds by another spelling, which it answers for: ``type_`` for ``type``.
+
+    Metaclasses of enumerations look members up in any case.
+    """
+    spellings = []
+    if lineage.metaclasses and any(issubclass(each, enum.Enum) for each in lineage.standard):
+        spellings.append(name.upper())
+    if any(each.path in FIELD_ANSWERS for each in lineage.classes):
+        spellings.append(f"{name}_")
+    ways = ((each, _body_names(each).get(one)) for each in lineage.classes for one in spellings)
+    return next(([member_view(owner, found[0])] for owner, found in ways if found), [])
 
 
 def _trace(view: DefinitionView, wrapped: Lineage | None = None) -> Lineage:
@@ -1068,7 +1083,7 @@ class _Doubts:
     def read_getattr(self, view: DefinitionView, body: ClassBody, standard: Sequence[type]) -> None:
         """Add what ``__getattr__`` of a class says, given its bases in the standard library."""
         result = body.getattr_result
-        if result == "no":
+        if result == "no" or view.path in FIELD_ANSWERS:
             return
         is_mapping = any(issubclass(each, Mapping | dict) for each in standard)
         has_items = result == "hidden" or (result == "items" and not is_mapping)

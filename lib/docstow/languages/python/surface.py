@@ -20,6 +20,7 @@ from docstow.languages.python.builtin_names import CLASS_NAMES, ENUM_NAMES
 from docstow.languages.python.calls import (
     call_overloads,
     call_parameters,
+    changing_decorators,
     undecorated_parameters,
     varies,
     written_parameters,
@@ -305,6 +306,8 @@ class PythonSurface:
                 homes = (self._siblings(_root(each.path)) for each in lineage.classes)
                 surfaces |= {id(each): each for each in homes if each is not None}
             elif self.resolver.compiled_module(view.path) is not None:
+                if view.path.endswith((".ffi", ".lib")):
+                    return True  # cffi makes what they have while the package runs.
                 is_module = True
             else:
                 return True
@@ -486,6 +489,15 @@ class PythonSurface:
             self._classes[module] = [each.signature for each in members if each.kind == "class"]
         return [signature for signature in self._classes[module] if subclass.match(signature)]
 
+    def is_generated(self, module: str) -> bool:
+        """Return whether a module is made of protocol buffers, with a stub that tells all of it."""
+        files = self.files.module(module) if module.endswith("_pb2") else None
+        return files is not None and any(each.role == "stub" for each in files.layers)
+
+    def classes_named(self, name: str) -> list[str]:
+        """Return the paths of the classes of a name in its modules, but for those of tests."""
+        return self._subclasses.named(name)
+
     def subclass_may_have(self, path: str, name: str, *, is_open: bool = True) -> bool:
         """Return whether a subclass in the package has a name that a class lacks.
 
@@ -496,11 +508,16 @@ class PythonSurface:
             name: which it lacks.
             is_open: those count that may have the name.
         """
+        home = self._home(path)
+        return self.is_given(path, name) or self._subclasses.may_have(home, name, is_open=is_open)
+
+    def is_given(self, path: str, name: str) -> bool:
+        """Return whether a module of the package sets a name of a class, or of its bases."""
+        return self.gives({self._home(path).rpartition(".")[2], *self.base_names(path)}, name)
+
+    def _home(self, path: str) -> str:
         symbol = self.symbol(path)
-        home = (symbol.target if symbol is not None else "") or path
-        owners = {home.rpartition(".")[2], *self.base_names(path)}
-        given = self.gives(owners, name)
-        return given or self._subclasses.may_have(home, name, is_open=is_open)
+        return (symbol.target if symbol is not None else "") or path
 
     def gives(self, owners: Iterable[str], name: str) -> bool:
         """Return whether a module of the package sets a name of a class from outside.
@@ -637,6 +654,13 @@ class PythonSurface:
         if len(views) != 1 or views[0].definition.kind != "function":
             return None
         return undecorated_parameters(views[0], self._receiver(path, views))
+
+    def decorated_may_take(self, path: str, keyword: str) -> bool:
+        """Return whether its package, or one whose decorators a function has, takes a keyword."""
+        found = [e for view in _definitions(self._views(path)) for e in changing_decorators(view)]
+        roots = {_root(made.path) for _, made in found if made is not None}
+        around = filter(None, map(self._siblings, sorted(roots)))
+        return any(each.has_keyword(keyword) for each in (self, *around))
 
     def options(self, path: str) -> tuple[Parameter, ...] | None:
         """Return what is written of what a function takes that hands further keywords on.
@@ -1000,6 +1024,15 @@ class _Subclasses:
     def names_below(self, owner: str) -> frozenset[str]:
         """Return the last names of the classes below one."""
         return frozenset(each for _, each, _ in self._subclasses_of(owner))
+
+    def named(self, name: str) -> list[str]:
+        """Return the paths of the classes of a name."""
+        header = re.compile(rb"^class\s+%s\b" % re.escape(name.encode()), re.MULTILINE)
+        return [
+            f"{module}.{name}"
+            for module, file in self.words.files_with(name)
+            if not _TESTS & set(module.split(".")) and header.search(self.words.read(file))
+        ]
 
     def _subclasses_of(self, *owners: str) -> list[tuple[str, str, Path]]:
         """Return module, name and file of each class below some."""

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 
 from docstow.languages.python.check.annotations import LocalType, PackageType, ValueType
 from docstow.languages.python.check.artists import mismatch_of_artist
@@ -22,9 +23,12 @@ from docstow.languages.python.check.certainty import (
 from docstow.languages.python.check.checked import Checked
 from docstow.languages.python.check.engine_keywords import mismatch_of_engine
 from docstow.languages.python.check.fitting import Surroundings
+from docstow.languages.python.check.handed_on import handed_call
 from docstow.languages.python.check.inference import Inference
+from docstow.languages.python.check.narrowing import tested_classes
 from docstow.languages.python.check.origins import with_unheard_of
 from docstow.languages.python.check.parse import (
+    Defined,
     Import,
     Parsed,
     Scope,
@@ -34,6 +38,7 @@ from docstow.languages.python.check.parse import (
 )
 from docstow.languages.python.check.passed import call_shape, place_of
 from docstow.languages.python.check.prefixed import mismatch_of_prefixed
+from docstow.languages.python.source.functions import parameters
 from docstow.languages.python.source.syntax import Function, dotted
 from docstow.languages.python.surface import PythonSurface
 from docstow.languages.shared.findings import ALLOWED_FOR, Finding, Verdict, sort_findings
@@ -145,7 +150,10 @@ class _Checker:
         #: Nodes of definitions that were visited in the scope around them.
         self._outer: set[int] = set()
         self._narrowed = _narrowed_variables(tree)
-        self._values = Inference(names, self._scopes, parsed.lost, self._narrowed, self._patched)
+        self._values = Inference(
+            *(names, self._scopes, parsed.lost, self._narrowed, self._patched),
+            tested_classes(tree),
+        )
         self._visited: dict[ast.AST, Scope] = {}
         self._guarded_places: set[tuple[int, int]] = set()
         self._unsure: list[tuple[ast.Attribute, ValueType]] = []
@@ -395,7 +403,8 @@ class _Checker:
     def _call(self, node: ast.Call) -> None:
         if any(isinstance(each, ast.Constant) and each.value is ... for each in node.args):
             return  # ``f(...)`` leaves the arguments to the reader.
-        path, unbound = self._values.import_path(node.func, self._scope), False
+        path, unbound = self._called_path(node.func), False
+        others: Sequence[str] = ()
         if path is None:
             called = self._values.type_of(node.func, self._scope)
             if isinstance(called, LocalType) and called.is_class:
@@ -403,7 +412,7 @@ class _Checker:
                 if not called.is_receiver:
                     self._local_call(node, called)
                 return
-            path = self._member_path(node.func)
+            path, *others = self._member_paths(node.func) or [""]
             # ``Class.method(instance)`` has the receiver among its arguments.
             owner = self._values.type_of(getattr(node.func, "value", node.func), self._scope)
             unbound = owner is not None and owner.is_class
@@ -429,18 +438,51 @@ class _Checker:
         else:
             return
         if path:
-            self._arguments(node, path, unbound=unbound)
+            self._arguments(node, path, unbound=unbound, others=others)
+            self._handed_on(node, path)
 
-    def _member_path(self, function: ast.expr) -> str:
-        """Return the path of the package's method that a value has; empty for anything else."""
+    def _called_path(self, function: ast.expr) -> str | None:
+        """Return the path of what is called, that of the class for ``Stream[str](size=1)``."""
+        if not isinstance(function, ast.Subscript):
+            return self._values.import_path(function, self._scope)
+        path = self._values.import_path(function.value, self._scope)
+        symbol = self._names.look_up(path).symbol if path is not None else None
+        return path if symbol is not None and symbol.kind == "class" else None
+
+    def _handed_on(self, node: ast.Call, path: str) -> None:
+        """Report a keyword that a call hands on to a function which does not take it."""
+        handed = handed_call(node, path, self._names.look_up(path).package)
+        if handed is None:
+            return
+        target = self._values.import_path(handed.func, self._scope)
+        paths = [target] if target is not None else self._member_paths(handed.func)
+        if paths and not self._is_patched(paths[0]):
+            self._arguments(handed, paths[0], unbound=True, others=paths[1:])
+            return
+        name = handed.func.id if isinstance(handed.func, ast.Name) else ""
+        match self._scope.find(name):
+            case _, [Defined(ast.FunctionDef(decorator_list=[]) as function)]:
+                forms = [parameters(function.args)]
+                wrong = mismatch_of_all(forms, call_shape(handed, self._around), unbound=True)
+                if wrong is not None:
+                    answer = Answer(
+                        "wrong_argument",
+                        message=wrong_call(name, wrong.reason, None),
+                        suggestions=wrong.suggestions(),
+                    )
+                    place = place_of(handed, wrong.keyword)
+                    self._report(place, f"{name}({wrong.keyword}=)", answer)
+
+    def _member_paths(self, function: ast.expr) -> list[str]:
+        """Return the paths of the packages' methods that a value has, one for each of its types."""
         if not isinstance(function, ast.Attribute) or function.attr in self._patched:
-            return ""
+            return []
         owner = self._values.type_of(function.value, self._scope)
         if isinstance(owner, LocalType):
             owner = self._values.classes.inherited_from(owner, function.attr)
-        elif owner is not None and (len(owner.paths) > 1 or owner.open_ended):
-            return ""
-        return f"{owner.path}.{function.attr}" if owner is not None else ""
+        if owner is None or owner.open_ended:
+            return []
+        return [f"{each}.{function.attr}" for each in owner.paths]
 
     def _local_call(self, node: ast.Call, called: LocalType) -> None:
         parameters = self._values.classes.constructor_parameters(called)
@@ -461,15 +503,49 @@ class _Checker:
             name = f"{title}({wrong.keyword}=)" if wrong.keyword else title
             self._report(place_of(node, wrong.keyword), name, answer)
 
-    def _arguments(self, node: ast.Call, path: str, *, unbound: bool, title: str = "") -> None:
+    def _arguments(
+        self,
+        node: ast.Call,
+        path: str,
+        *,
+        unbound: bool,
+        title: str = "",
+        others: Sequence[str] = (),
+    ) -> None:
+        """Report what is wrong with the arguments of a call.
+
+        Args:
+            node: the call.
+            path: of what is called.
+            unbound: the receiver may be among the arguments.
+            title: what the finding calls it; empty: its path.
+            others: the paths of what may be called in its place, all of which must refuse it.
+        """
         title = title or path
+        wrong = self._mismatch(node, path, unbound=unbound)
+        if wrong is None or any(
+            self._mismatch(node, each, unbound=unbound) is None for each in others
+        ):
+            return
+        answer = self._names.look_up(path)
+        answer = replace(
+            answer,
+            status="wrong_argument",
+            message=wrong_call(title, wrong.reason, answer.symbol),
+            suggestions=wrong.suggestions(),
+        )
+        name = f"{title}({wrong.keyword}=)" if wrong.keyword else f"{title}()"
+        self._report(place_of(node, wrong.keyword), name, answer)
+
+    def _mismatch(self, node: ast.Call, path: str, *, unbound: bool) -> Mismatch | None:
+        """Return why a call is certainly not what a function, method or class takes."""
         answer = self._names.look_up(path)
         symbol = answer.symbol
         if symbol is None or not answer.whole:
-            return
+            return None
         # A call of an enumeration looks a member up, or makes another enumeration.
         if symbol.kind not in {"function", "method", "class"} or path.startswith("enum."):
-            return
+            return None
         forms = symbol.forms
         wrong = mismatch_of_all(forms, call_shape(node, self._around), unbound=unbound)
         is_open = any(each.kind == "var_keyword" for one in forms for each in one)
@@ -477,16 +553,8 @@ class _Checker:
             wrong = self._keyword_of_nobody(node, path, answer)
         owner = answer.package if wrong is not None and symbol.kind == "method" else None
         if owner is not None and self._values.is_replaced(owner, path):
-            return
-        if wrong is not None:
-            answer = replace(
-                answer,
-                status="wrong_argument",
-                message=wrong_call(title, wrong.reason, symbol),
-                suggestions=wrong.suggestions(),
-            )
-            name = f"{title}({wrong.keyword}=)" if wrong.keyword else f"{title}()"
-            self._report(place_of(node, wrong.keyword), name, answer)
+            return None
+        return wrong
 
     def _keyword_of_compiled(self, node: ast.Call, path: str, answer: Answer) -> None:
         """Report a keyword that no signature has which a compiled module keeps in its texts."""
@@ -521,7 +589,8 @@ class _Checker:
                 wrong = mismatch_of_artist(surface, answer.symbol, path, shape, self._parsed.text)
             if wrong is not None:
                 return wrong
-        taken, may_take = surface.undecorated(path), surface.has_keyword
+        taken: Sequence[Parameter] | None = surface.undecorated(path)
+        may_take: Callable[[str], bool] = partial(surface.decorated_may_take, path)
         hands_on = not surface.has_plugins or surface.package.name in _PLUGINS_WITHOUT_KEYWORDS
         if taken is None and hands_on:
             taken, may_take = surface.options(path), surface.may_take

@@ -30,6 +30,8 @@ _WRAPPERS = frozenset(
     for name in ("Annotated", "ClassVar", "Final", "Required", "NotRequired", "ReadOnly")
 )
 _OPTIONAL = frozenset({"typing.Optional", "typing_extensions.Optional"})
+#: Names of classes that tests put in place of others.
+_STAND_IN = re.compile(r"_?(?:Mock|Fake|Dummy|Stub)[A-Z]")
 _UNION = frozenset({"typing.Union", "typing_extensions.Union"})
 _TYPE = frozenset({"typing.Type", "builtins.type"})
 _CALLABLE = frozenset({"typing.Callable", "collections.abc.Callable"})
@@ -320,6 +322,8 @@ class Annotations:
     def _subclasses(self, found: Resolved) -> tuple[str, ...] | None:
         """Return the subclasses in its own module: a value may well be an instance of one.
 
+        What tests put in place of a value, as ``MockContext``, is left out.
+
         None: the class is meant to be derived from, and its subclasses are not known.
         """
         if found.defined_at not in self._subclasses_of:
@@ -340,7 +344,11 @@ class Annotations:
             return None
         module, _, name = found.defined_at.rpartition(".")
         members = found.package.surface.members(module) or {}
-        classes = {each: e.signature for each, e in members.items() if e.kind == "class"}
+        classes = {
+            each: e.signature
+            for each, e in members.items()
+            if e.kind == "class" and not _STAND_IN.match(each)
+        }
         subclasses: dict[str, None] = {name: None}
         while True:
             names = "|".join(map(re.escape, subclasses))
@@ -365,9 +373,16 @@ class Annotations:
         """Return the context of a definition of a package, by the path where it is defined."""
         home = self.names.resolver.package_for(path) or package
         module = module or self.module_of(path, home)
+        enclosing = path.rpartition(".")[0]
 
         def resolve(node: ast.expr) -> Resolved | None:
-            return self.resolve(ast.unparse(node), module, home)
+            text = ast.unparse(node)
+            if enclosing.startswith(f"{module}."):
+                # A class in the body of the class; an attribute may have the name of its type.
+                nested = home.surface.symbol(f"{enclosing}.{text}")
+                if nested is not None and nested.kind in {"class", "enum"}:
+                    return Resolved(nested.path, nested.target or nested.path, nested, home)
+            return self.resolve(text, module, home)
 
         return AnnotationContext(resolve, receiver, bound or {})
 

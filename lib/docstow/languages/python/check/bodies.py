@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from docstow.languages.python.check.annotations import (
@@ -17,7 +17,22 @@ from docstow.languages.python.check.annotations import (
     join,
     without_none,
 )
+from docstow.languages.python.check.filled import Addition, additions, with_items
+from docstow.languages.python.check.literals import OPERATORS, known_items, literal_class
+from docstow.languages.python.check.parse import (
+    Annotated,
+    Assigned,
+    Binding,
+    Caught,
+    Import,
+    LoopItem,
+    PlainParameter,
+    Scope,
+    Unpacked,
+    collect_scopes,
+)
 from docstow.languages.python.check.passed import NOTHING_PASSED, Passed, call_shape
+from docstow.languages.python.check.variables import Variables
 from docstow.languages.python.source.syntax import (
     Function,
     decorator_name,
@@ -33,7 +48,6 @@ from docstow.languages.shared.surface import Symbol
 _DEEPEST = 5
 #: Expressions that are followed one from another in a body.
 _DEEPEST_EXPRESSION = 8
-_CONSTANTS = frozenset({"str", "bytes", "int", "float", "bool"})
 
 
 class _Members(Protocol):
@@ -51,6 +65,33 @@ class _Members(Protocol):
 
     def await_result(self, value: ValueType | None) -> ValueType | None: ...
 
+    def operate(
+        self, owner: PackageType, name: str, other: ValueType | None
+    ) -> ValueType | None: ...
+
+    def subscript(self, value: PackageType, index: ast.expr) -> ValueType | None: ...
+
+    def enter(self, manager: PackageType, *, awaited: bool) -> ValueType | None: ...
+
+    def loop_item(self, value: PackageType, *, awaited: bool) -> ValueType | None: ...
+
+    def unpack(self, value: ValueType, index: int) -> ValueType | None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """What a function binds.
+
+    Attributes:
+        scopes: its own, and those inside.
+        given: names whose values it gives attributes, with those; an empty one may be any.
+        added: what it puts into collections.
+    """
+
+    scopes: Mapping[ast.AST, Scope]
+    given: Mapping[str, set[str]]
+    added: Sequence[Addition]
+
 
 @dataclass(frozen=True, slots=True)
 class _Body:
@@ -61,14 +102,18 @@ class _Body:
         module: in which it is written.
         package: whose it is.
         receiver: what its first parameter is, and the name of that; None for a plain function.
-        variables: what its statements bind, each with all values; None among these for others.
+        read: its scopes, and what it gives attributes.
+        scope: where an expression stands.
+        variables: what is known of them.
     """
 
     node: Function
     module: str
     package: Installed
     receiver: tuple[str, PackageType] | None
-    variables: dict[str, list[ast.expr | None]]
+    read: _Read
+    scope: Scope
+    variables: Variables = field(default_factory=Variables)
 
 
 class Bodies:
@@ -83,6 +128,7 @@ class Bodies:
         #: What is being followed.
         self._open: list[str] = []
         self._attributes: dict[tuple[str, str], Inferred] = {}
+        self._read: dict[Function, _Read] = {}
 
     def returned(
         self, symbol: Symbol, package: Installed, receiver: PackageType | None
@@ -101,14 +147,24 @@ class Bodies:
         if node is None:
             return None
         values = list(returned_values(node))
-        if not values or None in values:
-            return None
+        yielded = yielded_values(node) if None in values else []
         body = self._body(node, symbol, package, receiver)
         self._open.append(symbol.path)
         try:
-            return without_none(join(self._infer(each, body) for each in values if each))
+            if yielded:
+                return self._generator(node, yielded, body)
+            return without_none(join(self._infer(each, body) if each else None for each in values))
         finally:
             self._open.pop()
+
+    def _generator(
+        self, node: Function, yielded: Sequence[ast.expr | None], body: _Body
+    ) -> ValueType | None:
+        if node.decorator_list:
+            return None
+        item = without_none(join(self._infer(each, body) if each else None for each in yielded))
+        kind = "AsyncGenerator" if isinstance(node, ast.AsyncFunctionDef) else "Generator"
+        return self._members.annotations.standard_type(f"typing.{kind}", item)
 
     def read_through(self, symbol: Symbol, package: Installed) -> ValueType | None:
         """Return what is read of an attribute that is the property which a function makes.
@@ -171,19 +227,22 @@ class Bodies:
         own = None
         if receiver is not None and first and "staticmethod" not in decorators:
             own = first, replace(receiver, is_class="classmethod" in decorators)
-        return _Body(node, module, package, own, _bindings(node))
+        if node not in self._read:
+            scopes = collect_scopes(ast.Module([node], []))
+            self._read[node] = _Read(scopes, _given(node), [*additions(own_nodes(node))])
+        read = self._read[node]
+        return _Body(node, module, package, own, read, read.scopes[node])
 
     # -- expressions ---------------------------------------------------------------------------
 
-    def _infer(self, node: ast.expr, body: _Body, depth: int = 0) -> Inferred:
+    def _infer(  # noqa: C901 - one case a form
+        self, node: ast.expr, body: _Body, depth: int = 0
+    ) -> Inferred:
         if depth > _DEEPEST_EXPRESSION:
             return None
         match node:
             case ast.Constant(value=None):
                 return NONE
-            case ast.Constant(value=value) if type(value).__name__ in _CONSTANTS:
-                path = f"builtins.{type(value).__name__}"
-                return self._members.annotations.standard_type(path)
             case ast.Name():
                 return self._name(node.id, body, depth)
             case ast.Attribute():
@@ -198,29 +257,87 @@ class Bodies:
                 return join(self._infer(each, body, depth + 1) for each in values)
             case ast.IfExp(body=first, orelse=other):
                 return join(self._infer(each, body, depth + 1) for each in (first, other))
+            case ast.NamedExpr(value=value):
+                return self._infer(value, body, depth + 1)
             case ast.Await(value=value):
                 return self._members.await_result(self._infer_known(value, body, depth))
-        return None
+            case ast.BinOp(left=left, op=op, right=right):
+                before, after = (self._infer_known(each, body, depth) for each in (left, right))
+                if before is None or before.is_class:
+                    return None
+                return self._members.operate(before, OPERATORS[type(op)], after)
+            case ast.Subscript(value=value, slice=index):
+                many = self._infer_known(value, body, depth)
+                is_value = many is not None and not many.is_class
+                return self._members.subscript(many, index) if many and is_value else None
+        return self._literal(node, body, depth)
+
+    def _literal(self, node: ast.expr, body: _Body, depth: int) -> PackageType | None:
+        name = literal_class(node)
+        if not name:
+            return None
+        inner = replace(body, scope=body.read.scopes.get(node, body.scope))
+        items = [without_none(self._infer(each, inner, depth + 1)) for each in known_items(node)]
+        return self._members.annotations.standard_type(f"builtins.{name}", *items)
 
     def _infer_known(self, node: ast.expr, body: _Body, depth: int) -> PackageType | None:
         found = without_none(self._infer(node, body, depth + 1))
         return found if isinstance(found, PackageType) else None
 
     def _name(self, name: str, body: _Body, depth: int) -> Inferred:
-        values = body.variables.get(name, [])
-        if body.receiver is not None and name == body.receiver[0]:
-            return body.receiver[1] if not values else None
-        if values:
-            # A parameter that nothing is passed for mostly has what is put in its place.
-            is_known = None not in values and not _is_required(body.node, name)
-            every = (self._infer(each, body, depth + 1) for each in values if each is not None)
-            return join(every) if is_known else None
-        taken = next((e for e in _parameters(body.node) if e.arg == name), None)
-        if taken is not None:
-            context = self._members.annotations.context("", body.package, module=body.module)
-            return self._members.annotations.read(taken.annotation, context)
-        found = self._found(ast.Name(name), body)
-        return _class_of(found) if found is not None else None
+        owner, bindings = self._local(name, body)
+        if owner is None:
+            found = self._found(ast.Name(name), body)
+            return _class_of(found) if found is not None else None
+        if body.receiver is not None and name == body.receiver[0] and owner.node is body.node:
+            return body.receiver[1] if len(bindings) == 1 else None
+        inner = replace(body, scope=owner)
+        kind = body.variables.agree(
+            (id(owner), name), lambda: [self._bound(each, inner, depth + 1) for each in bindings]
+        )
+        added = [each for each in body.read.added if each.collection == name]
+        kind = with_items(kind, added, lambda each: self._infer(each.value, inner, depth + 1))
+        given = body.read.given.get(name, ())
+        if isinstance(kind, PackageType):
+            # Its class may not have what it is given.
+            symbol, known = kind.package.symbol, kind.path
+            return kind if all(e and symbol(f"{known}.{e}") is not None for e in given) else None
+        return None if given else kind
+
+    @staticmethod
+    def _local(name: str, body: _Body) -> tuple[Scope | None, Sequence[Binding]]:
+        """Return the scope in the function that a name belongs to, with what it binds it to."""
+        found = body.scope.find(name)
+        if found is None or isinstance(found[0].node, ast.Module):
+            return None, ()
+        return found
+
+    def _bound(self, binding: Binding, body: _Body, depth: int) -> Inferred:
+        match binding:
+            case Assigned(expression, entered, awaited):
+                if not entered:
+                    return self._infer(expression, body, depth)
+                manager = self._infer_known(expression, body, depth)
+                return self._members.enter(manager, awaited=awaited) if manager else None
+            case Annotated(annotation):
+                context = self._members.annotations.context("", body.package, module=body.module)
+                return self._members.annotations.read(annotation, context)
+            case LoopItem(expression, awaited):
+                many = self._infer_known(expression, body, depth)
+                return self._members.loop_item(many, awaited=awaited) if many else None
+            case Unpacked(inner, index):
+                whole = without_none(self._bound(inner, body, depth))
+                return self._members.unpack(whole, index) if whole is not None else None
+            case Caught(expression):
+                kind = self._infer_known(expression, body, depth)
+                return replace(kind, is_class=False) if kind and kind.is_class else None
+            case PlainParameter(name):
+                # One that nothing is passed for mostly has what is put in its place.
+                return None if _is_required(body.node, name) else NONE
+            case Import(path):
+                found = self._members.annotations.resolve(path, body.module, body.package)
+                return _class_of(found) if found is not None else None
+        return None
 
     def _call(self, node: ast.Call, body: _Body, depth: int) -> Inferred:
         passed = Passed(call_shape(node))
@@ -238,10 +355,15 @@ class Bodies:
     def _found(self, node: ast.expr, body: _Body) -> Resolved | None:
         """Return what a dotted name of the module means; None where it begins with a local one."""
         path = dotted(node)
-        first = path.partition(".")[0]
-        if not path or first in body.variables or _is_parameter(body.node, first):
-            return None
-        return self._members.annotations.resolve(path, body.module, body.package)
+        first, dot, rest = path.partition(".")
+        match self._local(first, body):
+            case None, _:
+                pass
+            case _, [Import(imported)]:
+                path = f"{imported}{dot}{rest}"
+            case _:
+                return None
+        return self._members.annotations.resolve(path, body.module, body.package) if path else None
 
 
 def _class_of(found: Resolved) -> PackageType | None:
@@ -249,13 +371,10 @@ def _class_of(found: Resolved) -> PackageType | None:
     return PackageType(found.path, found.package, is_class=True) if is_class else None
 
 
-def _parameters(node: Function) -> Iterator[ast.arg]:
-    yield from (*positional(node), *node.args.kwonlyargs)
-    yield from (each for each in (node.args.vararg, node.args.kwarg) if each is not None)
-
-
 def _is_parameter(node: Function, name: str) -> bool:
-    return any(each.arg == name for each in _parameters(node))
+    several = (each for each in (node.args.vararg, node.args.kwarg) if each is not None)
+    every = (*positional(node), *node.args.kwonlyargs, *several)
+    return any(each.arg == name for each in every)
 
 
 def _is_required(node: Function, name: str) -> bool:
@@ -276,12 +395,35 @@ def own_nodes(node: Function | ast.ClassDef | ast.Module) -> Iterator[ast.AST]:
 
 
 def returned_values(node: Function) -> Iterator[ast.expr | None]:
-    """Yield what a function returns; None for a generator."""
+    """Yield what a function returns; None for a generator.
+
+    ``NotImplemented`` is nobody's result: the other operand's method is called in its place.
+    """
     for each in own_nodes(node):
-        if isinstance(each, ast.Yield | ast.YieldFrom):
-            yield None
-        elif isinstance(each, ast.Return) and each.value is not None:
-            yield each.value
+        match each:
+            case ast.Yield() | ast.YieldFrom():
+                yield None
+            case ast.Return(value=ast.Name(id="NotImplemented")):
+                pass
+            case ast.Return(value=ast.expr() as value):
+                yield value
+
+
+def keeps_argument(node: Function, *, called: bool = False) -> bool:
+    """Return whether a decorator returns what it decorates, and gives it no attributes.
+
+    Args:
+        node: the function.
+        called: it is called first, so that it returns the decorator.
+    """
+    values = [each for each in returned_values(node) if each is not None]
+    if called:
+        made = {each.id for each in values if isinstance(each, ast.Name)}
+        inner = [e for e in own_nodes(node) if isinstance(e, Function) and e.name in made]
+        return len(inner) == len(values) == 1 and keeps_argument(inner[0])
+    first = next((each.arg for each in positional(node) if each.arg not in {"self", "cls"}), "")
+    is_first = all(isinstance(each, ast.Name) and each.id == first for each in values)
+    return bool(first and values) and is_first and first not in _given(node)
 
 
 def yielded_values(node: Function) -> list[ast.expr | None]:
@@ -293,33 +435,20 @@ def yielded_values(node: Function) -> list[ast.expr | None]:
     ]
 
 
-def _bindings(node: Function) -> dict[str, list[ast.expr | None]]:
-    """Return what the statements of a function bind to each name; None for what is no value."""
-    found: dict[str, list[ast.expr | None]] = {}
-    seen: set[int] = set()
+def _given(node: Function) -> dict[str, set[str]]:
+    """Return the attributes that a function gives values of its names; an empty one for any."""
+    found: dict[str, set[str]] = {}
     kept = _kept_as_data(node)
     for each in own_nodes(node):
         match each:
-            case ast.Assign(targets=targets, value=value):
-                for target in targets:
-                    if isinstance(target, ast.Name):
-                        seen.add(id(target))
-                        found.setdefault(target.id, []).append(value)
-            case ast.Import() | ast.ImportFrom():
-                for alias in each.names:
-                    found.setdefault((alias.asname or alias.name).partition(".")[0], []).append(
-                        None
-                    )
-            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
-                found.setdefault(name, []).append(None)
-            case ast.ClassDef(name=name) | ast.ExceptHandler(name=str(name)):
-                found.setdefault(name, []).append(None)
-    for each in own_nodes(node):
-        match each:
-            case ast.Name(id=name, ctx=ast.Store() | ast.Del()) if id(each) not in seen:
-                found.setdefault(name, []).append(None)
-            case _ if id(each) not in kept and (name := _given_attributes(each)) in found:
-                found[name].append(None)
+            case ast.Attribute(value=ast.Name(id=name), attr=attribute, ctx=ast.Store()):
+                if id(each) not in kept:
+                    found.setdefault(name, set()).add(attribute)
+            case (
+                ast.Attribute(value=ast.Name(id=name), attr="__dict__")
+                | ast.Call(func=ast.Name(id="setattr" | "vars"), args=[ast.Name(id=name), *_])
+            ):
+                found.setdefault(name, set()).add("")
     return found
 
 
@@ -332,18 +461,6 @@ def _kept_as_data(node: Function) -> set[int]:
         if isinstance(each.value, ast.Name) and _is_parameter(node, each.value.id)
         for target in each.targets
     }
-
-
-def _given_attributes(node: ast.AST) -> str:
-    """Return the name of what a function gives attributes that its class may not have."""
-    match node:
-        case ast.Attribute(value=ast.Name(id=name), ctx=ast.Store()):
-            return name
-        case ast.Attribute(value=ast.Name(id=name), attr="__dict__"):
-            return name
-        case ast.Call(func=ast.Name(id="setattr" | "vars"), args=[ast.Name(id=name), *_]):
-            return name
-    return ""
 
 
 def _assigned(method: Function, name: str) -> Iterator[ast.expr | None]:

@@ -42,11 +42,20 @@ def _is_extended(owner: PackageType) -> bool:
     return not _EXTENDED.isdisjoint(e.target or e.path for e in symbols if e is not None)
 
 
-def subclass_may_have(owner: PackageType, name: str) -> bool:
-    """Return whether a subclass in the package has a name that a class lacks, or may have it."""
+def subclass_may_have(owner: PackageType, name: str, *, exact: bool = False) -> bool:
+    """Return whether a subclass in the package has a name that a class lacks, or may have it.
+
+    Args:
+        owner: the class.
+        name: the name.
+        exact: the value is of no subclass: only what modules give the class itself counts.
+    """
     surface, is_open = owner.package.surface, not owner.is_plain
     return isinstance(surface, PythonSurface) and any(
-        surface.subclass_may_have(each, name, is_open=is_open) for each in owner.paths
+        surface.is_given(each, name)
+        if exact
+        else surface.subclass_may_have(each, name, is_open=is_open)
+        for each in owner.paths
     )
 
 

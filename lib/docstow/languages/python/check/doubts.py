@@ -123,11 +123,13 @@ class Doubts:
         """Return whether a name is that of a class which a decorator may make another of."""
         found = scope.find(name.id) if scope is not None else None
         classes = self._own.values.classes
+        if found is None:
+            return False
         return any(
             isinstance(each, Defined)
             and isinstance(each.node, ast.ClassDef)
-            and not classes.has_plain_decorators(each.node)
-            for each in (found[1] if found is not None else ())
+            and not classes.has_plain_decorators(each.node, found[0])
+            for each in found[1]
         )
 
     def _is_called_on_another(self, name: ast.Name, scope: Scope | None) -> bool:

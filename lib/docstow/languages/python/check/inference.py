@@ -33,7 +33,9 @@ from docstow.languages.python.check.call_sites import (
 )
 from docstow.languages.python.check.callbacks import Taken, decorated_by, taken_by
 from docstow.languages.python.check.certainty import may_decide
+from docstow.languages.python.check.filled import Addition, additions, is_bare, with_items
 from docstow.languages.python.check.injected import fixture_name, injected, takes_fixtures
+from docstow.languages.python.check.literals import OPERATORS, known_items, literal_class
 from docstow.languages.python.check.local_classes import LocalClasses
 from docstow.languages.python.check.members import Members
 from docstow.languages.python.check.parse import (
@@ -48,51 +50,32 @@ from docstow.languages.python.check.parse import (
     Receiver,
     Scope,
     Unpacked,
+    scope_nodes,
 )
 from docstow.languages.python.check.parsed_arguments import parsed_arguments
 from docstow.languages.python.check.passed import Passed, call_shape
+from docstow.languages.python.check.variables import Variables
 from docstow.languages.python.distributions import SHARED
 from docstow.languages.python.source.syntax import (
     Function,
     callee,
     decorator_name,
+    dotted,
     positional,
 )
 from docstow.languages.python.surface import STANDARD, PythonSurface
+from docstow.languages.shared.likeness import name_similarity
 from docstow.languages.shared.lookup import Installed, Names, PassedArguments
 
 if TYPE_CHECKING:
     from docstow.languages.shared.surface import Symbol
 
 _BUILTINS = frozenset(dir(builtins))
-#: Classes of what literals and comprehensions make.
-_LITERALS: Mapping[type[ast.expr], str] = {
-    ast.JoinedStr: "str",
-    ast.List: "list",
-    ast.ListComp: "list",
-    ast.Dict: "dict",
-    ast.DictComp: "dict",
-    ast.Set: "set",
-    ast.SetComp: "set",
-    ast.Tuple: "tuple",
-}
-_CONSTANTS = frozenset({"str", "bytes", "int", "float", "complex", "bool"})
-#: What the methods of operators are named by.
-_OPERATORS: dict[type[ast.operator], str] = {
-    ast.Add: "add",
-    ast.Sub: "sub",
-    ast.Mult: "mul",
-    ast.MatMult: "matmul",
-    ast.Div: "truediv",
-    ast.FloorDiv: "floordiv",
-    ast.Mod: "mod",
-    ast.Pow: "pow",
-    ast.LShift: "lshift",
-    ast.RShift: "rshift",
-    ast.BitOr: "or",
-    ast.BitXor: "xor",
-    ast.BitAnd: "and",
-}
+#: Letters of a parameter that is named after a class, and names of the class that are read of it.
+_LEAST_NAMED, _LEAST_KNOWN = 4, 2
+_ALIKE = 70.0
+#: Methods that get the class though nothing says so.
+_OF_CLASSES = frozenset({"__new__", "__init_subclass__", "__class_getitem__"})
 _CONSTRUCTORS = frozenset({"__init__", "__new__", "__post_init__"})
 #: Functions of scikit-learn after which estimators return tables in place of arrays.
 _MAKING_TABLES = frozenset({"set_output", "set_config", "config_context"})
@@ -117,6 +100,7 @@ class Inference:
         lost: names whose bindings could not be read.
         narrowed: variables whose type the code tests.
         patched: attributes that the code sets itself.
+        tested: the class that a test tells of uses of values.
     """
 
     def __init__(
@@ -126,20 +110,20 @@ class Inference:
         lost: frozenset[str],
         narrowed: frozenset[str],
         patched: frozenset[str],
+        tested: Mapping[ast.expr, ast.expr],
     ) -> None:
         self._names = names
         self._scopes = scopes
         self._lost = lost
         self._unknown = lost | narrowed
         self._patched = patched
+        self._tested = tested
         self._annotations = Annotations(names)
         self.members = Members(self._annotations)
         self.classes = LocalClasses(self, scopes)
-        self._variables: dict[tuple[int, str], Inferred] = {}
+        self._variables = Variables()
         #: What functions without annotations return.
         self._returns: dict[Function, ValueType | None] = {}
-        #: Variables that are being inferred, and whether they turned out to depend on themselves.
-        self._open: dict[tuple[int, str], bool] = {}
         self._parsed_arguments = self._find_parsed_arguments(scopes)
 
     @cached_property
@@ -276,8 +260,7 @@ class Inference:
         if base is None:
             return None
         names = [each.arg for each in positional(function)]
-        index = names.index(name) if name in names else -1
-        kind = without_none(self.members.parameter(base, function.name, name, index))
+        kind = without_none(self.members.parameter(base, function.name, name, names))
         is_known = isinstance(kind, PackageType) and not kind.open_ended and not kind.is_class
         return kind if is_known else None
 
@@ -388,6 +371,21 @@ class Inference:
             return None
         return first.path
 
+    def function(self, node: ast.expr, scope: Scope) -> Function | None:
+        """Return the source of the function that an expression names, of the code or a package."""
+        path = self.import_path(node, scope)
+        if path is None and isinstance(node, ast.Name):
+            match scope.find(node.id):
+                case _, [Defined(ast.FunctionDef() as function)]:
+                    return function if not function.decorator_list else None
+        if path is None and isinstance(node, ast.Attribute):
+            owner = self.type_of(node.value, scope)
+            path = f"{owner.path}.{node.attr}" if isinstance(owner, PackageType) else None
+        package = self._names.resolver.package_for(path) if path is not None else None
+        if path is None or package is None or not isinstance(package.surface, PythonSurface):
+            return None
+        return package.surface.function(path)
+
     def read_annotation(
         self, node: ast.expr | None, scope: Scope, receiver: ValueType | None = None
     ) -> ValueType | None:
@@ -423,6 +421,10 @@ class Inference:
             returned = self._returned(node)
         else:
             returned = self.read_annotation(node.returns, scope, receiver)
+            if isinstance(returned, PackageType) and is_bare(returned):
+                held = self._returned(node)
+                is_same = isinstance(held, PackageType) and held.path == returned.path
+                returned = held if is_same else returned
         return self.members.wrap_result(returned, node, decorators)
 
     def _returned(self, node: Function) -> ValueType | None:
@@ -445,6 +447,9 @@ class Inference:
         """Return the type of an expression; None where it is not certain."""
         if depth > _DEEPEST:
             return None
+        if (kind := self._tested.get(node)) is not None:
+            kinds = kind.elts if isinstance(kind, ast.Tuple) else [kind]
+            return join(self.read_annotation(each, scope) for each in kinds)
         match node:
             case ast.Name(id=name):
                 path = self.import_path(node, scope)
@@ -474,26 +479,14 @@ class Inference:
         owner, other = self.type_of(left, scope, depth), self.type_of(right, scope, depth)
         if not isinstance(owner, PackageType) or owner.is_class:
             return None
-        return self.members.operate(owner, f"__{_OPERATORS[op]}__", other)
+        return self.members.operate(owner, OPERATORS[op], other)
 
     def _literal(self, node: ast.expr, scope: Scope, depth: int) -> PackageType | None:
         """Return the type of a constant, a collection or a comprehension."""
-        elements: list[ast.expr] = []
-        inner = scope
-        match node:
-            case ast.Constant():
-                name = type(node.value).__name__
-                is_known = name in _CONSTANTS
-                return self._annotations.standard_type(f"builtins.{name}") if is_known else None
-            case ast.List(elts=[first, *_]):
-                elements = [first]
-            case ast.Tuple(elts=parts):
-                elements = parts
-            case ast.ListComp(elt=element) | ast.SetComp(elt=element):
-                elements, inner = [element], self._scopes.get(node, scope)
-        arguments = [self.type_of(each, inner, depth + 1) for each in elements]
-        name = _LITERALS.get(type(node), "")
-        return self._annotations.standard_type(f"builtins.{name}", *arguments) if name else None
+        inner = self._scopes.get(node, scope)
+        items = [self.type_of(each, inner, depth + 1) for each in known_items(node)]
+        name = literal_class(node)
+        return self._annotations.standard_type(f"builtins.{name}", *items) if name else None
 
     def _subscript(self, node: ast.Subscript, scope: Scope, depth: int) -> ValueType | None:
         owner = self.type_of(node.value, scope, depth)
@@ -543,6 +536,8 @@ class Inference:
         return found if isinstance(found, NoneValue) else self._with_arguments(found)
 
     def _called_value(self, node: ast.Call, scope: Scope, depth: int) -> Inferred:
+        if isinstance(node.func, ast.Name) and node.func.id == "super" and not node.args:
+            return self._above(scope)
         function, passed = node.func, self._arguments(node, scope, depth + 1)
         path = self.import_path(function, scope)
         if path is not None:
@@ -562,6 +557,27 @@ class Inference:
             return replace(value, is_class=False) if value.is_class else None
         return self.members.call_value(value, passed) if value is not None else None
 
+    def _above(self, scope: Scope) -> ValueType | None:
+        """Return what ``super()`` is in a method of a class with one base."""
+        method, owner = scope.node, scope.parent
+        if owner is None or not isinstance(owner.node, ast.ClassDef):
+            return None
+        decorators = getattr(method, "decorator_list", [])
+        is_plain = all(
+            decorator_name(each) not in {"classmethod", "staticmethod"} for each in decorators
+        )
+        if not is_plain or getattr(method, "name", "") in _OF_CLASSES:
+            return None
+        own = LocalType(owner.node, owner.parent or owner)
+        if self.classes.has_subclasses(own) or "mixin" in owner.node.name.lower():
+            return None
+        match self.classes.bases(own):
+            case [PackageType() as base]:
+                return replace(base, is_class=False)
+            case [LocalType() as base]:
+                return replace(base, is_class=False, is_receiver=True)
+        return None
+
     def _arguments(self, node: ast.Call, scope: Scope, depth: int) -> Passed:
         positional: list[ValueType | None] = []
         for each in node.args:
@@ -580,31 +596,44 @@ class Inference:
         if found is None:
             return None
         owner, bindings = found
-        key = (id(owner), name)
-        if key in self._open:
-            # It depends on itself: its other bindings decide.
-            self._open[key] = True
-            return NONE
-        if key not in self._variables:
-            self._variables[key] = self._infer_bindings(key, bindings, owner, depth)
-        return self._variables[key]
+        return self._variables.agree(
+            (id(owner), name), lambda: self._infer_bindings(name, bindings, owner, depth)
+        )
 
     def _infer_bindings(
-        self, key: tuple[int, str], bindings: list[Binding], scope: Scope, depth: int
-    ) -> Inferred:
-        self._open[key] = False
-        first = [self._infer_binding(each, scope, depth) for each in bindings]
-        depends_on_itself = self._open.pop(key)
-        if not depends_on_itself:
-            return join(first)
-        # Check the type that the other bindings give against all of them.
-        guess = join(each for each in first if each is not None)
-        if without_none(guess) is None:
-            return None
-        self._variables[key] = guess
-        again = join(self._infer_binding(each, scope, depth) for each in bindings)
-        del self._variables[key]
-        return again
+        self, name: str, bindings: list[Binding], scope: Scope, depth: int
+    ) -> list[Inferred]:
+        found = [self._infer_binding(each, scope, depth) for each in bindings]
+        return [self.filled(each, name, scope, depth) for each in found]
+
+    def filled(self, kind: Inferred, path: str, scope: Scope, depth: int) -> Inferred:
+        """Return the type of a collection with that of what the code puts there.
+
+        Args:
+            kind: the type without it.
+            path: the collection's name, or that of an attribute of ``self``.
+            scope: where the name is bound, or the scope of the class.
+            depth: of the expressions that are followed.
+        """
+        if not isinstance(kind, PackageType) or path not in self._additions:
+            return kind
+        first, _, rest = path.partition(".")
+        around = {
+            each: inner
+            for each, inner in self._additions[path]
+            if (inner.parent if rest else (inner.find(first) or (None,))[0]) is scope
+        }
+        return with_items(
+            kind, [*around], lambda each: self.infer(each.value, around[each], depth + 1)
+        )
+
+    @cached_property
+    def _additions(self) -> Mapping[str, list[tuple[Addition, Scope]]]:
+        found: dict[str, list[tuple[Addition, Scope]]] = {}
+        for scope in self._scopes.values():
+            for each in additions(scope_nodes(scope.node)):
+                found.setdefault(each.collection, []).append((each, scope))
+        return found
 
     def _infer_binding(self, binding: Binding, scope: Scope, depth: int) -> Inferred:
         match binding:
@@ -632,7 +661,8 @@ class Inference:
                 given = self.given.get((function, name))
                 if given is None or given.by_name:
                     kind = self.told_elsewhere(function, name)
-                    return kind or self._injected(name, function, scope, depth)
+                    kind = kind or self._injected(name, function, scope, depth)
+                    return kind or self._named_after(name, function)
                 return join(self.infer(each, around, depth) for each, around in given.values)
         return None
 
@@ -733,10 +763,35 @@ class Inference:
             return None
         return PackageType(path, package)
 
+    def _named_after(self, name: str, function: ast.AST) -> ValueType | None:
+        """Return the one class of the imported packages that a parameter is named after.
+
+        What the function reads of it must be there, but for one name that is like another.
+        """
+        read = {
+            each.attr
+            for each in ast.walk(function)
+            if isinstance(each, ast.Attribute) and dotted(each.value) == name
+        }
+        if len(name) < _LEAST_NAMED or len(read) < _LEAST_KNOWN:
+            return None
+        class_name = name.title().replace("_", "")
+        found = {path for each in self._imported for path in each.classes_named(class_name)}
+        path = found.pop() if len(found) == 1 else ""
+        package = self._names.resolver.package_for(path) if path else None
+        if package is None:
+            return None
+        unknown = [each for each in read if package.symbol(f"{path}.{each}") is None]
+        if len(read) - len(unknown) < _LEAST_KNOWN or len(unknown) > 1:
+            return None
+        members = package.surface.members(path) or {}
+        is_alike = all(any(name_similarity(e, m) >= _ALIKE for m in members) for e in unknown)
+        return PackageType(path, package) if is_alike else None
+
     def _defined(self, node: Function | ast.ClassDef, scope: Scope, depth: int) -> ValueType | None:
         """Return the type of a function or class of the code, after its decorators."""
         if isinstance(node, ast.ClassDef):
-            is_kept = self.classes.has_plain_decorators(node) or (
+            is_kept = self.classes.has_plain_decorators(node, scope) or (
                 bool(node.decorator_list)
                 and all(self._is_identity(each, scope) for each in node.decorator_list)
             )

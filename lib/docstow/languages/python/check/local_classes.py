@@ -15,6 +15,7 @@ from docstow.languages.python.check.annotations import (
     join,
     without_none,
 )
+from docstow.languages.python.check.bodies import keeps_argument
 from docstow.languages.python.check.certainty import is_descriptor
 from docstow.languages.python.check.django_models import held_by, linked_model, of_model
 from docstow.languages.python.check.members import Members
@@ -78,6 +79,8 @@ class _Expressions(Protocol):
 
     def import_path(self, node: ast.expr, scope: Scope) -> str | None: ...
 
+    def function(self, node: ast.expr, scope: Scope) -> Function | None: ...
+
     def read_annotation(
         self, node: ast.expr | None, scope: Scope, receiver: ValueType | None = None
     ) -> ValueType | None: ...
@@ -89,6 +92,8 @@ class _Expressions(Protocol):
     def type_of(self, node: ast.expr, scope: Scope, depth: int = 0) -> ValueType | None: ...
 
     def infer(self, node: ast.expr, scope: Scope, depth: int) -> Inferred: ...
+
+    def filled(self, kind: Inferred, path: str, scope: Scope, depth: int) -> Inferred: ...
 
 
 class LocalClasses:
@@ -117,9 +122,16 @@ class LocalClasses:
 
     # -- the class -----------------------------------------------------------------------------
 
-    def has_plain_decorators(self, node: ast.ClassDef) -> bool:
+    def has_plain_decorators(self, node: ast.ClassDef, scope: Scope) -> bool:
         """Return whether a class is what its body says: no decorator makes it another."""
-        return {decorator_name(each) for each in node.decorator_list} <= _PLAIN_DECORATORS
+        return all(self._keeps(each, scope) for each in node.decorator_list)
+
+    def _keeps(self, decorator: ast.expr, scope: Scope) -> bool:
+        if decorator_name(decorator) in _PLAIN_DECORATORS:
+            return True
+        function = self._values.function(callee(decorator), scope)
+        is_called = isinstance(decorator, ast.Call)
+        return function is not None and keeps_argument(function, called=is_called)
 
     def has_subclasses(self, own: LocalType) -> bool:
         """Return whether the code derives a class from it."""
@@ -183,7 +195,7 @@ class LocalClasses:
     def own_openness(self, own: LocalType) -> Openness:
         """Return the same without what the packages' bases have."""
         bases = self.bases(own)
-        if bases is None or not self.has_plain_decorators(own.node):
+        if bases is None or not self.has_plain_decorators(own.node, own.scope):
             return Openness.ANY
         metaclasses = [each.value for each in own.node.keywords if each.arg == "metaclass"]
         paths = {self._values.import_path(each, own.scope) for each in metaclasses}
@@ -422,11 +434,16 @@ class LocalClasses:
             if key not in self._assigned:
                 # Attributes that depend on one another are nothing certain.
                 self._assigned[key] = None
-                self._assigned[key] = self._of_assignments(assigned, depth)
+                kind = self._of_assignments(assigned, depth)
+                inner = self._scopes.get(own.node)
+                if inner is not None:
+                    kind = without_none(self._values.filled(kind, f"self.{name}", inner, depth))
+                self._assigned[key] = kind
             return self._assigned[key]
         base = self._base_with(own, name)
         if isinstance(base, LocalType):
-            return of_model(self.attribute(base, name, depth + 1), own)
+            above = replace(base, is_class=own.is_class)
+            return of_model(self.attribute(above, name, depth + 1), own)
         found = self._values.members.attribute(_as_base(base, own), name) if base else None
         return of_model(found, own)
 

@@ -32,6 +32,7 @@ from docstow.languages.python.check.django_models import (
     queried,
 )
 from docstow.languages.python.check.documented import documented_return, tells_another
+from docstow.languages.python.check.filled import is_bare
 from docstow.languages.python.check.fitting import CallUse
 from docstow.languages.python.check.overloads import agree, matching_overloads, of_key
 from docstow.languages.python.check.passed import NOTHING_PASSED, Passed, call_shape
@@ -455,21 +456,26 @@ class Members:
             return None
         return self._infer_returned(symbol, value.package, value, NOTHING_PASSED, headers=[header])
 
-    def parameter(self, owner: PackageType, method: str, name: str, index: int) -> Inferred:
-        """Return what a method takes for a parameter, by its annotation.
+    def parameter(
+        self, owner: PackageType, method: str, name: str, names: Sequence[str]
+    ) -> Inferred:
+        """Return what a method takes for a parameter of one that overrides it, by its annotation.
 
         Args:
             owner: whose method it is.
             method: its name.
             name: of the parameter.
-            index: of the parameter among those that may be passed by position; -1 for no such one.
+            names: those of all parameters that may be passed by position, in their order.
         """
         symbol = self.symbol(owner, method)
         headers = function_headers(symbol.signature) if symbol is not None else ()
         if symbol is None or symbol.kind != "method" or len(headers) != 1:
             return None
         plain, only = positional(headers[0]), headers[0].args.kwonlyargs
-        taken = [plain[index]] if 0 <= index < len(plain) else [e for e in only if e.arg == name]
+        index = names.index(name) if name in names else len(plain)
+        taken = plain[index : index + 1] or [each for each in only if each.arg == name]
+        if any(each.arg != name and each.arg in names for each in taken):
+            return None  # It takes them in another order.
         context = self.member_context(symbol, owner.package, owner)
         return self.annotations.read(taken[0].annotation, context) if taken else None
 
@@ -523,8 +529,9 @@ class Members:
                 or self._untold(symbol, package, receiver)
                 or self._bodies.returned(symbol, package, receiver)
             )
-            if returned is None and (said := documented_return(symbol.docstring)):
-                returned = self._documented(said, symbol, package, context)
+            said = documented_return(symbol.docstring) if symbol.docstring else ""
+            if said and (returned is None or is_bare(returned)):
+                returned = self._documented(said, symbol, package, context) or returned
             return self.wrap_result(returned, written[0], set())
         if len(written) == 1 and tells_another(symbol.docstring, symbol.signature):
             return None

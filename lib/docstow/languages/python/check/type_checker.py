@@ -50,6 +50,7 @@ from docstow.languages.python.check.hints import hinted
 from docstow.languages.python.check.origins import with_unheard_of
 from docstow.languages.python.check.owners import PROTOCOL, Owner, Owners, is_plain
 from docstow.languages.python.check.parse import (
+    Assigned,
     Caught,
     Defined,
     Import,
@@ -446,10 +447,7 @@ class _Judge:
         is_given = is_given or self._may_be_any_exception(claim, kind)
         if is_given or (not kind.is_class and makes_others(kind)) or self._is_replaced(claim, kind):
             return None
-        if claim.title and (stands_for_others(kind) or subclass_may_have(kind, name)):
-            return None
-        values = self._own.values
-        if values.classes.subclass_has(kind, name) or values.is_extended_with(kind, name):
+        if self._may_be_of_another(claim, kind):
             return None
         near = self._names.suggest(package, kind.path, name, call=call)
         # A tuple may be a named one, of which nothing tells the names; a sequence an array.
@@ -465,16 +463,46 @@ class _Judge:
             is_certain = is_closed(kind, name, called=called)
         else:
             is_certain = is_unheard_of(kind, name, called=called)
-        if not is_certain and not is_conclusive(kind, name, near, called=called):
+        is_nowhere = not is_certain and _is_nowhere(kind, name)
+        if not (is_certain or is_nowhere or is_conclusive(kind, name, near, called=called)):
             return None
         if (
             not agreed
+            and not is_nowhere
             and self._may_be_inferred(claim, kind, typed=typed)
             and best_likeness(name, near) < _LEAST_INFERRED
         ):
             return None
         near = near or self._names.offer(package, kind.path, name, call)
         return self._lacking(claim, kind, near)
+
+    def _may_be_of_another(self, claim: MemberClaim, kind: PackageType) -> bool:
+        """Return whether a value may be of another class that has the name, as a subclass."""
+        name, values = claim.name, self._own.values
+        exact = self._is_made(claim.node.value, kind)
+        if claim.title and (stands_for_others(kind) or subclass_may_have(kind, name, exact=exact)):
+            return True
+        is_below = not exact and values.classes.subclass_has(kind, name)
+        return is_below or values.is_extended_with(kind, name)
+
+    def _is_made(self, node: ast.expr, kind: PackageType) -> bool:
+        """Return whether a value is what the code makes by a call of its class."""
+        scope = self._own.scopes.get(node)
+        match node:
+            case ast.Call(func=function) if scope is not None:
+                made = self._own.values.type_of(function, scope)
+                if not isinstance(made, PackageType) or not made.is_class:
+                    return False
+                return _home_of(made) == _home_of(kind)
+            case ast.Name(id=name) if scope is not None and (found := scope.find(name)) is not None:
+                return all(
+                    isinstance(each, Assigned)
+                    and not each.entered
+                    and isinstance(each.expression, ast.Call)
+                    and self._is_made(each.expression, kind)
+                    for each in found[1]
+                )
+        return False
 
     def _may_be_any_exception(self, claim: MemberClaim, kind: PackageType) -> bool:
         """Return whether an exception is one that nobody tells: ``sys.exc_info()[1]``."""
@@ -686,6 +714,8 @@ class _Judge:
             return False
         if surface.is_filled(claim.module, claim.name):
             return False
+        if surface.is_generated(claim.module):
+            return True
         is_typed = self._owners.is_typed(claim.module)
         # Of Python's own modules no more is seen than stubs tell.
         is_hidden = package.name == STANDARD or claim.name.startswith("_")
@@ -925,13 +955,13 @@ class _Judge:
         return found is not None and any(isinstance(each, Receiver) for each in found[1])
 
     def _may_be_told_otherwise(self, callee: str, keyword: str) -> bool:
-        """Return whether a package has a keyword as a word, whose types others tell."""
+        """Return whether a package, whose types others tell, has what may take a keyword."""
         package = self._names.resolver.package_for(callee) if callee else None
         if package is None or package.name == STANDARD:
             return False
         surface = package.surface
         is_own = any(self._owners.is_typed(each) for each in surface.modules()[:1])
-        return not is_own and isinstance(surface, PythonSurface) and surface.mentions(keyword)
+        return not is_own and isinstance(surface, PythonSurface) and surface.may_take(keyword)
 
     def _is_typed(self, node: ast.Call, package: Installed | None) -> bool:
         """Return whether the parameters of what is called are as they are written."""
@@ -1066,6 +1096,22 @@ class _Judge:
             version=package.version if package is not None else "",
             engine=self._checker.engine.name,
         )
+
+
+def _home_of(kind: PackageType) -> str:
+    """Return the path where a class is defined."""
+    symbol = kind.package.symbol(kind.path)
+    return (symbol.target if symbol is not None else "") or kind.path
+
+
+def _is_nowhere(kind: PackageType, name: str) -> bool:
+    """Return whether no word of a package is a name that a class made while it runs would have.
+
+    That is ``Match = type(_compile("").match(""))``, of which types of others tell the members.
+    """
+    surface, symbol = kind.package.surface, kind.package.symbol(kind.path)
+    is_made = symbol is not None and symbol.kind in {"attribute", "constant"}
+    return is_made and isinstance(surface, PythonSurface) and not surface.has_to_give(name)
 
 
 def _may_be_narrower(kind: PackageType, name: str) -> bool:

@@ -287,7 +287,11 @@ class _Walker(ast.NodeVisitor):
             is_copied = method == "update" and all(map(_is_dict, node.args))
             is_read = method in _READING_METHODS or is_copied
             if self._is_own_dict(node.func.value) and not is_read:
-                self._open_class(self._set_reason())
+                key = string_value(node.args[0]) if node.args else ""
+                if method == "setdefault" and key and self._classes:
+                    self._found.patched.setdefault(self._classes[-1], set()).add(key)
+                else:
+                    self._open_class(self._set_reason())
         if (old := _deprecated_names(node, name)) is not None:
             self._found.names |= old
         elif not self._depth and _passes_module_name(node, name):

@@ -40,6 +40,12 @@ _FIRST_PARAGRAPHS = 2
 _KEY_METHODS = frozenset({"get", "pop", "setdefault"})
 #: Methods of a signature that refuse what the function does not take.
 _BINDING = frozenset({"bind", "bind_partial"})
+#: What an error says that refuses an argument.
+_UNKNOWN = re.compile(
+    r"\bun(?:expected|known|recogni[sz]ed|supported|used)\b.{0,12}"
+    r"\b(?:keyword|kwarg|argument|option|config|parameter|setting)",
+    re.IGNORECASE,
+)
 #: Functions that tell of a mistake.
 _WARNS = re.compile(r"(?:^|\.)(?:warn|warning|deprecat)\w*$")
 #: Builtins that can read any local variable.
@@ -453,6 +459,8 @@ def hands_keywords_on(node: Function) -> bool:
     nodes = list(_body_nodes(node))
     uses = sum(isinstance(each, ast.Name) and each.id == rest for each in nodes)
     calls = [e for e in nodes if isinstance(e, ast.Call) and _passes_keywords(e, rest)]
+    if rest and _refuses_unknown(nodes, rest):
+        return True
     # What takes all arguments as they are may be anything, and so may what is passed.
     passed = {each.arg for each in (*positional(node)[1:], *node.args.kwonlyargs)}
     if not rest or any(
@@ -474,7 +482,10 @@ def hands_keywords_on(node: Function) -> bool:
 def keeps_keywords(node: Function) -> bool:
     """Return whether a function keeps its further keywords: as data of any name, it may be."""
     rest = node.args.kwarg.arg if node.args.kwarg is not None else ""
-    return bool(rest) and any(_keeps(each, rest) for each in _body_nodes(node))
+    nodes = list(_body_nodes(node))
+    if not rest or _refuses_unknown(nodes, rest):
+        return False
+    return any(_keeps(each, rest) for each in nodes)
 
 
 def _keeps(node: ast.AST, rest: str) -> bool:
@@ -531,6 +542,22 @@ def _refusals(nodes: Sequence[ast.AST], rest: str) -> tuple[int, int]:
                 parts = test.values if isinstance(test, ast.BoolOp) else [test]
                 tested += sum(dotted(part) == rest for part in parts)
     return told, tested
+
+
+def _refuses_unknown(nodes: Sequence[ast.AST], rest: str) -> bool:
+    """Return whether a function raises for a keyword that is none that is known.
+
+    One that gives them all to a method does so only at times.
+    """
+    raised = False
+    for node in nodes:
+        match node:
+            case ast.Raise() | ast.Assert():
+                texts = (each.value for each in ast.walk(node) if isinstance(each, ast.Constant))
+                raised |= any(isinstance(e, str) and _UNKNOWN.search(e) for e in texts)
+            case ast.Call(func=ast.Attribute(), args=args) if rest in map(dotted, args):
+                return False
+    return raised
 
 
 def _is_emptiness(test: ast.expr, rest: str) -> bool:

@@ -37,7 +37,8 @@ def _fills(method: Function) -> bool:
     sets = any(dotted(each.func).rpartition(".")[2] in {"setattr", "vars"} for each in calls)
     if is_stub or sets or method.name == "__prepare__" or _hands_out(method):
         return True
-    spaces, read = {each.arg for each in positional(method)[3:4]} | _SPACES, _read_only(method)
+    given = positional(method)[3:4] if method.name in _MAKERS else []
+    spaces, read = {each.arg for each in given} | _SPACES, _read_only(method)
     return any(
         _writes(each, spaces)
         or (isinstance(each, ast.Name) and each.id in spaces and id(each) not in read)

@@ -1,0 +1,68 @@
+"""Calls that hand arguments on to a function among them: ``partial(open, mode="rb")``."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Mapping
+
+from docstow.languages.python.source.syntax import Function, function_headers, positional
+from docstow.languages.python.surface import PythonSurface
+from docstow.languages.shared.lookup import Installed
+
+#: Classes of the standard library that do, which their stubs do not tell.
+_KNOWN: Mapping[str, int] = {"functools.partial": 0, "functools.partialmethod": 0}
+
+
+def handed_call(node: ast.Call, path: str, package: Installed | None) -> ast.Call | None:
+    """Return the call of an argument with the keywords that are handed on to it.
+
+    Args:
+        node: the call.
+        path: of what is called.
+        package: whose that is.
+
+    Returns:
+        The call, without arguments by position; None where none is handed on.
+    """
+    index, own = _KNOWN.get(path), frozenset[str]()
+    symbol = package.symbol(path) if package is not None else None
+    if index is None and package is not None and symbol is not None:
+        surface = package.surface
+        function = surface.function(path) if isinstance(surface, PythonSurface) else None
+        headers = [function] if function is not None else function_headers(symbol.signature)[:1]
+        for each in headers:
+            index = _called_parameter(each)
+            own = frozenset(e.arg for e in (*positional(each), *each.args.kwonlyargs))
+    before = node.args[: index + 1] if index is not None else []
+    if index is None or index >= len(before) or any(isinstance(e, ast.Starred) for e in before):
+        return None
+    handed = [each for each in node.keywords if each.arg is not None and each.arg not in own]
+    return ast.copy_location(ast.Call(before[index], [], handed), node) if handed else None
+
+
+def _called_parameter(node: Function) -> int | None:
+    """Return which argument a function calls with the further keywords that it takes.
+
+    A stub tells it by ``Callable[P, T]`` and ``**kwargs: P.kwargs``. The receiver of a method is
+    not counted. None where the keywords are used otherwise, too.
+    """
+    taken = [each for each in positional(node) if each.arg != "self"]
+    match node.args.kwarg:
+        case ast.arg(annotation=ast.Attribute(value=ast.Name(id=variable), attr="kwargs")):
+            told = [ast.unparse(each.annotation) if each.annotation else "" for each in taken]
+            called = [
+                re.search(rf"Callable\[.*\b{variable}\b.*,", each) is not None for each in told
+            ]
+            return called.index(True) if True in called else None
+    rest = node.args.kwarg.arg if node.args.kwarg is not None else ""
+    uses = [each for each in ast.walk(node) if isinstance(each, ast.Name) and each.id == rest]
+    names = [each.arg for each in taken]
+    for each in ast.walk(node):
+        match each:
+            case ast.Call(
+                func=ast.Name(id=name), keywords=[*_, ast.keyword(arg=None, value=given)]
+            ):
+                if given in uses and len(uses) == 1 and name in names:
+                    return names.index(name)
+    return None

@@ -36,7 +36,8 @@ for three lines of JavaScript; ``programs/twentyfourth``, ``programs/twentyfifth
 ``programs/twentysixth`` 26 each in Python, over packages drawn from the 1,000 most used ones
 (``twentyfourth-kept`` and so on), of which alone the alarms were looked at;
 ``programs/twentyseventh`` and ``programs/twentyeighth`` 26 each over packages that everybody knows,
-likewise.
+likewise; ``programs/twentyninth`` to ``programs/thirtyfifth`` 26 each, likewise: the first two, the
+fourth and the sixth over packages drawn from the 500 most used ones, the others over known ones.
 Programs with ``(js)`` in their titles are given as JavaScript.
 
 The packages are installed, and never run::
@@ -75,7 +76,8 @@ _LATER = (
     *("thirteenth", "fourteenth", "fifteenth", "sixteenth", "seventeenth"),
     *("eighteenth", "nineteenth", "twentieth", "twentyfirst", "twentysecond"),
     *("twentythird", "twentyfourth", "twentyfifth", "twentysixth"),
-    *("twentyseventh", "twentyeighth"),
+    *("twentyseventh", "twentyeighth", "twentyninth", "thirtieth"),
+    *("thirtyfirst", "thirtysecond", "thirtythird", "thirtyfourth", "thirtyfifth"),
 )
 _KEPT = (*_LATER[5:],)
 PARTS = (*HALVES, *_LATER, *(f"{each}-kept" for each in _KEPT))

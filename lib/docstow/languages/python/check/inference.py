@@ -73,6 +73,7 @@ if TYPE_CHECKING:
 _BUILTINS = frozenset(dir(builtins))
 #: Letters of a parameter that is named after a class, and names of the class that are read of it.
 _LEAST_NAMED, _LEAST_KNOWN = 4, 2
+#: How alike the one name that is not there must be to one that is, of 100.
 _ALIKE = 70.0
 #: Methods that get the class though nothing says so.
 _OF_CLASSES = frozenset({"__new__", "__init_subclass__", "__class_getitem__"})

@@ -2579,6 +2579,8 @@ def test_what_passes_through_other_functions_and_packages(
         # What is tested is bound anew, or the test says nothing of it.
         ("if isinstance(a, Path):\n    a = a.b\n    a.nmae", []),
         ("if isinstance(a, Path):\n    list(map(lambda a: a.nmae, b))", []),
+        ("if isinstance(a, Path):\n    try: ...\n    except E as a:\n        a.nmae", []),
+        ("if isinstance(a, Path):\n    match b:\n        case [a]:\n            a.nmae", []),
         ("if not isinstance(a, Path):\n    a.nmae", []),
         ("if isinstance(a, Path) or a.nmae: ...", []),
     ],

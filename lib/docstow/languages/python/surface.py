@@ -516,6 +516,7 @@ class PythonSurface:
         return self.gives({self._home(path).rpartition(".")[2], *self.base_names(path)}, name)
 
     def _home(self, path: str) -> str:
+        """Return the path where a class is defined."""
         symbol = self.symbol(path)
         return (symbol.target if symbol is not None else "") or path
 
@@ -629,9 +630,8 @@ class PythonSurface:
 
     def subclass_may_take(self, path: str, method: str, keyword: str) -> bool:
         """Return whether a method of a subclass in the package may take a keyword."""
-        symbol = self.symbol(path)
-        home = symbol.target if symbol is not None else ""
-        return self._subclasses.may_take((home or path).rpartition(".")[2], method, keyword)
+        last = self._home(path).rpartition(".")[2]
+        return self._subclasses.may_take(last, method, keyword)
 
     def subclass_takes_more(self, path: str, method: str, given: int) -> bool:
         """Return whether a method of a subclass in the package may take arguments without names.
@@ -641,9 +641,8 @@ class PythonSurface:
             method: its name.
             given: how many.
         """
-        symbol = self.symbol(path)
-        home = symbol.target if symbol is not None else ""
-        return self._subclasses.takes_more((home or path).rpartition(".")[2], method, given)
+        last = self._home(path).rpartition(".")[2]
+        return self._subclasses.takes_more(last, method, given)
 
     def undecorated(self, path: str) -> tuple[Parameter, ...] | None:
         """Return what a function takes without its package's decorators, which may take more.

@@ -150,9 +150,9 @@ class _Checker:
         #: Nodes of definitions that were visited in the scope around them.
         self._outer: set[int] = set()
         self._narrowed = _narrowed_variables(tree)
+        tested = tested_classes(tree)
         self._values = Inference(
-            *(names, self._scopes, parsed.lost, self._narrowed, self._patched),
-            tested_classes(tree),
+            names, self._scopes, parsed.lost, self._narrowed, self._patched, tested
         )
         self._visited: dict[ast.AST, Scope] = {}
         self._guarded_places: set[tuple[int, int]] = set()
@@ -465,13 +465,7 @@ class _Checker:
                 forms = [parameters(function.args)]
                 wrong = mismatch_of_all(forms, call_shape(handed, self._around), unbound=True)
                 if wrong is not None:
-                    answer = Answer(
-                        "wrong_argument",
-                        message=wrong_call(name, wrong.reason, None),
-                        suggestions=wrong.suggestions(),
-                    )
-                    place = place_of(handed, wrong.keyword)
-                    self._report(place, f"{name}({wrong.keyword}=)", answer)
+                    self._report_mismatch(handed, name, wrong, Answer("wrong_argument"))
 
     def _member_paths(self, function: ast.expr) -> list[str]:
         """Return the paths of the packages' methods that a value has, one for each of its types."""
@@ -493,15 +487,9 @@ class _Checker:
             overloads if parameters is None else [parameters], call_shape(node, self._around)
         )
         if wrong is not None:
-            title = called.node.name
-            answer = Answer(
-                "wrong_argument",
-                message=wrong_call(title, wrong.reason, symbol),
-                suggestions=wrong.suggestions(),
-                package=above.package if above is not None else None,
-            )
-            name = f"{title}({wrong.keyword}=)" if wrong.keyword else title
-            self._report(place_of(node, wrong.keyword), name, answer)
+            package = above.package if above is not None else None
+            answer = Answer("wrong_argument", symbol, package=package)
+            self._report_mismatch(node, called.node.name, wrong, answer)
 
     def _arguments(
         self,
@@ -527,11 +515,24 @@ class _Checker:
             self._mismatch(node, each, unbound=unbound) is None for each in others
         ):
             return
-        answer = self._names.look_up(path)
+        self._report_mismatch(node, title, wrong, self._names.look_up(path))
+
+    def _report_mismatch(
+        self, node: ast.Call, title: str, wrong: Mismatch, answer: Answer, message: str = ""
+    ) -> None:
+        """Report why a call cannot work.
+
+        Args:
+            node: the call.
+            title: what the finding calls what is called.
+            wrong: why.
+            answer: what is called.
+            message: what to say; empty: why, and its signature.
+        """
         answer = replace(
             answer,
             status="wrong_argument",
-            message=wrong_call(title, wrong.reason, answer.symbol),
+            message=message or wrong_call(title, wrong.reason, answer.symbol),
             suggestions=wrong.suggestions(),
         )
         name = f"{title}({wrong.keyword}=)" if wrong.keyword else f"{title}()"
@@ -564,13 +565,8 @@ class _Checker:
         shape, forms = call_shape(node, self._around), surface.embedded(path)
         wrong = mismatch_of_all([*forms.values()], shape, unbound=True)
         if wrong is not None:
-            answer = replace(
-                answer,
-                status="wrong_argument",
-                message=f"{path} {wrong.reason}: {next(iter(forms))[:_LONGEST_SIGNATURE]}",
-                suggestions=wrong.suggestions(),
-            )
-            self._report(place_of(node, wrong.keyword), f"{path}({wrong.keyword}=)", answer)
+            message = f"{path} {wrong.reason}: {next(iter(forms))[:_LONGEST_SIGNATURE]}"
+            self._report_mismatch(node, path, wrong, answer, message)
 
     def _keyword_of_nobody(self, node: ast.Call, path: str, answer: Answer) -> Mismatch | None:
         """Return what is wrong with a keyword that nothing takes that a function hands it to.

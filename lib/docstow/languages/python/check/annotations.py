@@ -30,10 +30,10 @@ _WRAPPERS = frozenset(
     for name in ("Annotated", "ClassVar", "Final", "Required", "NotRequired", "ReadOnly")
 )
 _OPTIONAL = frozenset({"typing.Optional", "typing_extensions.Optional"})
-#: Names of classes that tests put in place of others.
-_STAND_IN = re.compile(r"_?(?:Mock|Fake|Dummy|Stub)[A-Z]")
 _UNION = frozenset({"typing.Union", "typing_extensions.Union"})
 _TYPE = frozenset({"typing.Type", "builtins.type"})
+#: Names of classes that tests put in place of others.
+_STAND_IN = re.compile(r"_?(?:Mock|Fake|Dummy|Stub)[A-Z]")
 _CALLABLE = frozenset({"typing.Callable", "collections.abc.Callable"})
 #: A value that is annotated with one of these has names that these have not.
 _UNINFORMATIVE = frozenset({"builtins.object", "builtins.type", "builtins.property", "typing.Any"})

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Mapping
 
 from docstow.languages.python.source.syntax import Function, function_headers, positional
 from docstow.languages.python.surface import PythonSurface
 from docstow.languages.shared.lookup import Installed
 
-#: Classes of the standard library that do, which their stubs do not tell.
-_KNOWN: Mapping[str, int] = {"functools.partial": 0, "functools.partialmethod": 0}
+#: Classes of the standard library that hand all on to the first, which their stubs do not tell.
+_PARTIAL = frozenset({"functools.partial", "functools.partialmethod"})
 
 
 def handed_call(node: ast.Call, path: str, package: Installed | None) -> ast.Call | None:
@@ -25,20 +24,31 @@ def handed_call(node: ast.Call, path: str, package: Installed | None) -> ast.Cal
     Returns:
         The call, without arguments by position; None where none is handed on.
     """
-    index, own = _KNOWN.get(path), frozenset[str]()
-    symbol = package.symbol(path) if package is not None else None
-    if index is None and package is not None and symbol is not None:
-        surface = package.surface
-        function = surface.function(path) if isinstance(surface, PythonSurface) else None
-        headers = [function] if function is not None else function_headers(symbol.signature)[:1]
-        for each in headers:
-            index = _called_parameter(each)
-            own = frozenset(e.arg for e in (*positional(each), *each.args.kwonlyargs))
-    before = node.args[: index + 1] if index is not None else []
-    if index is None or index >= len(before) or any(isinstance(e, ast.Starred) for e in before):
+    named = [each for each in node.keywords if each.arg is not None]
+    if not node.args or not named:
         return None
-    handed = [each for each in node.keywords if each.arg is not None and each.arg not in own]
-    return ast.copy_location(ast.Call(before[index], [], handed), node) if handed else None
+    index: int | None = 0
+    if path not in _PARTIAL:
+        header = _header(path, package)
+        index = _called_parameter(header) if header is not None else None
+        own = (*positional(header), *header.args.kwonlyargs) if header is not None else ()
+        named = [each for each in named if each.arg not in {e.arg for e in own}]
+    if index is None or not named:
+        return None
+    before = node.args[: index + 1]
+    if len(before) <= index or any(isinstance(each, ast.Starred) for each in before):
+        return None
+    return ast.copy_location(ast.Call(before[index], [], named), node)
+
+
+def _header(path: str, package: Installed | None) -> Function | None:
+    """Return the source of a function that takes further keywords, or what its stub says of it."""
+    symbol = package.symbol(path) if package is not None else None
+    if package is None or symbol is None or "**" not in symbol.signature:
+        return None
+    surface = package.surface
+    function = surface.function(path) if isinstance(surface, PythonSurface) else None
+    return function or next(iter(function_headers(symbol.signature)), None)
 
 
 def _called_parameter(node: Function) -> int | None:

@@ -628,6 +628,7 @@ def _derives(own: PackageType, kind: PackageType) -> bool:
     """Return whether a package's class is another, or may be below it."""
     if own.path in kind.paths:
         return True
-    symbol, surface = kind.package.surface.symbol(kind.path), own.package.surface
-    home = (symbol.target if symbol is not None else "") or kind.path
-    return isinstance(surface, PythonSurface) and surface.may_derive(own.path, home)
+    surface = own.package.surface
+    return isinstance(surface, PythonSurface) and surface.may_derive(
+        own.path, kind.home or kind.path
+    )

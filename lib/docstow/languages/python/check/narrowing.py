@@ -118,6 +118,10 @@ def _uses(where: Sequence[ast.AST], subject: str) -> Iterator[ast.Name | ast.Att
                     yield each
                 case ast.Name(id=name, ctx=ast.Store() | ast.Del()) if name == first:
                     yield each
-                case ast.arg(arg=name) if name == first:
-                    # A function inside has another variable of the name.
+                case (
+                    ast.arg(arg=name)  # A function inside has another variable of the name.
+                    | ast.ExceptHandler(name=str(name))
+                    | ast.MatchAs(name=str(name))
+                    | ast.MatchStar(name=str(name))
+                ) if name == first:
                     yield ast.Name(name, ast.Store())

@@ -493,7 +493,7 @@ class _Judge:
                 made = self._own.values.type_of(function, scope)
                 if not isinstance(made, PackageType) or not made.is_class:
                     return False
-                return _home_of(made) == _home_of(kind)
+                return made.home == kind.home != ""
             case ast.Name(id=name) if scope is not None and (found := scope.find(name)) is not None:
                 return all(
                     isinstance(each, Assigned)
@@ -1096,12 +1096,6 @@ class _Judge:
             version=package.version if package is not None else "",
             engine=self._checker.engine.name,
         )
-
-
-def _home_of(kind: PackageType) -> str:
-    """Return the path where a class is defined."""
-    symbol = kind.package.symbol(kind.path)
-    return (symbol.target if symbol is not None else "") or kind.path
 
 
 def _is_nowhere(kind: PackageType, name: str) -> bool:

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import struct
 import zlib
 from pathlib import Path
 
@@ -322,11 +323,31 @@ PACKED = b"__pyx_capi LZSS string data decompress".ljust(64, b"\0") + _packed(
 )
 
 
+def _elf(*sections: tuple[int, int, bytes]) -> bytes:
+    """Return an ELF file of sections, each of a type, flags and bytes."""
+    body, headers = b"\x7fELF\x02\x01".ljust(64, b"\0"), b""
+    for kind, flags, part in sections:
+        headers += struct.pack("<IIQQQQ", 0, kind, flags, 0, len(body), len(part)).ljust(64, b"\0")
+        body += part
+    head = bytearray(body + headers)
+    struct.pack_into("<Q", head, 0x28, len(body))
+    struct.pack_into("<HH", head, 0x3A, 64, len(sections))
+    return bytes(head)
+
+
+#: A compiled module that has a name in its data, and others that only symbols have.
+SECTIONS = _elf((1, 2, b"\0there\0"), (3, 2, b"\0linked\0"), (1, 0, b"\0debugged\0"))
+
+
 @pytest.mark.parametrize(
     ("binary", "name", "is_certain"),
     [
         (b"\0there\0", "there", False),
         (b"\0there\0", "absent", True),
+        (SECTIONS, "there", False),
+        (SECTIONS, "linked", True),
+        (SECTIONS, "debugged", True),
+        (SECTIONS[:-100] + b"\0debugged\0", "debugged", False),
         (b"__pyx_capi decompress", "absent", False),
         (b"__pyx_capi decompress" + zlib.compress(b"there" * 50, 9), "there", False),
         (b"__pyx_capi decompress" + zlib.compress(b"there" * 50, 9), "absent", True),

@@ -853,6 +853,17 @@ class Gull: ...
 def described(kind):
     sys._getframe(1).f_globals[kind.__name__ + "Fallback"] = kind
     return kind
+
+def versioned(function):
+    names = sys._getframe(1).f_globals
+    function.package = names.get("__package__") or names["__name__"]
+    return function
+""",
+        "cape/spire.py": """
+from cape.bay import versioned
+
+@versioned
+def climb(): ...
 """,
         "cape/tower.py": """
 from cape.bay import described
@@ -1377,11 +1388,45 @@ class Manager(QuerySet):
     },
     "celery": {
         "celery/__init__.py": """
-class Task:
-    def retry(self, countdown=None): ...
-
+from celery.app.base import Celery
+from celery.app.task import Task
+from celery.canvas import chain
+""",
+        "celery/app/__init__.py": "",
+        "celery/app/base.py": """
 class Celery:
     def task(self, *args, **options): ...
+""",
+        "celery/app/task.py": """
+class Context:
+    retries = 0
+    def __init__(self, *args, **kwargs):
+        self.__dict__.update(*args, **kwargs)
+
+class Task:
+    def retry(self, countdown=None): ...
+    def delay(self, *args, **kwargs):
+        return _made(self)
+    def s(self, *args, **kwargs):
+        return self.made(*args)
+    request = property(lambda self: _made(self))
+""",
+        "celery/canvas.py": """
+class Signature(dict): ...
+
+class _chain(Signature):
+    def apply_async(self, args=None):
+        return _made(self)
+
+class chain(_chain):
+    def __new__(cls, *tasks, **kwargs):
+        if tasks:
+            return _fold(tasks)
+        return super().__new__(cls, *tasks, **kwargs)
+""",
+        "celery/result.py": """
+class AsyncResult:
+    def successful(self): ...
 """,
     },
     "click": {
@@ -1603,10 +1648,26 @@ class Wrapper:
     def __getattribute__(self, name):
         return getattr(object.__getattribute__(self, "_held"), name)
 
+class Interval:
+    def frame(self): ...
+
+class Appended:
+    def __init__(self, text):
+        self.text = text
+    def __call__(self, function):
+        function.__doc__ = self.text
+        return function
+
 class Results:
     def interval(self, alpha=0.05): ...
+    @Appended("An interval.")
+    def predicted(self, alpha=0.05):
+        return Interval()
+    def wrapped(self):
+        return Interval()
 
-class ResultsWrapper(Wrapper): ...
+class ResultsWrapper(Wrapper):
+    _methods = {"wrapped": "rows"}
 
 wrap_all(ResultsWrapper, Results)
 
@@ -2003,6 +2064,7 @@ def test_what_type_checkers_take_is_suggested_before_what_they_refuse(
         ("import isle\nisle.book(1, guest='a', days=2)", "book(days=)", "nights"),
         ("import isle\nasync def f():\n    await isle.sail()", "isle.sail", "sail_there"),
         ("from cape import Gul", "cape.Gul", "Gull"),
+        ("from cape.spire import climbs", "spire.climbs", "climb"),
         ("import cape\nprint(cape.Record(1, 2).values)", "Record.values", "value"),
         ("import atoll\nprint(atoll.Knot('a', 2).sizes)", "Knot.sizes", "size"),
         ("import cape\nprint(cape.Mode.PEAK)", "Mode.PEAK", "PEEK"),
@@ -2063,10 +2125,19 @@ def test_what_type_checkers_take_is_suggested_before_what_they_refuse(
         ("import dock\ndock.Hull().floats", "dock.Hull.floats", "float"),
         ("import dock\ndock.ols('a').fits()", "Model.fits", "fit"),
         ("import dock\ndock.ols('a').fit().interval(alp=1)", "interval(alp=)", "alpha"),
+        ("import dock\ndock.ols('a').fit().predicted(alp=1)", "predicted(alp=)", "alpha"),
+        ("import dock\ndock.ols('a').fit().predicted().frames()", "Interval.frames", "frame"),
         ("import dock\ndock.Rolling().mean(1).floats()", "Hull.floats", "float"),
         ("import dock\ndock.Switch().off", "dock.Switch.off", None),
         (f"{BOUND}    self.retries()", "celery.Task.retries", "celery.Task.retry"),
         (f"{BOUND}    self.retry(delay=3)", "celery.Task.retry(delay=)", "countdown"),
+        (f"{BOUND}    self.request.attempts", "Context.attempts", None),
+        (f"{BOUND}    pass\nf.delay(1).succeeded()", "AsyncResult.succeeded", "successful"),
+        (
+            f"{BOUND}    pass\nimport celery\ncelery.chain(f.s(1)).apply_async().succeeded()",
+            "AsyncResult.succeeded",
+            "successful",
+        ),
         (
             "import click\n@click.pass_context\ndef f(ctx):\n    ctx.invokes()",
             "click.Context.invokes",
@@ -2122,6 +2193,10 @@ def test_what_is_wrong_is_found_with_its_place_and_owner(
         f"{MADE}P(1, y=2).__fields__",
         "import dock\ndock.SMALL, dock.crane, dock.winch, dock.Mast().mast, dock.ols('a').text",
         "import dock\nr = dock.ols('a').fit()\nr.interval(alpha=1).more()\nr._held.more()",
+        "import dock\ndock.ols('a').fit().wrapped().interval()",
+        f"{BOUND}    self.request.task, self.request.retries",
+        "import warnings\ndef f(told: warnings.WarningMessage):\n    told.message.since",
+        "import proto\nclass Own(proto.Message):\n    a = proto.Field()\nOwn().a.append(1)",
         f"{BOOKS}b = Book.objects.get(a=1)\nb.get_title_display()\nb.author.name.upper()",
         "from typing import TypedDict\nclass A(TypedDict):\n    a: int\nb: A = {'a': 1, 'c': 2}",
         f"{UNPACKED}x = A(1)\nx.a, x.b, x.c, x.d, x.e",

@@ -82,6 +82,10 @@ ADDED_NAMES: Mapping[str, Mapping[str, str]] = {
         "DoesNotExist": "type[mongoengine.errors.DoesNotExist]",
         "MultipleObjectsReturned": "type[mongoengine.errors.MultipleObjectsReturned]",
     },
+    # Headers of a message that its class does not declare.
+    "celery.app.task.Context": dict.fromkeys(
+        ("task", "lang", "argsrepr", "kwargsrepr", "compression"), "typing.Any"
+    ),
     # ``tqdm.pandas()``
     "pandas.core.base.PandasObject": {
         "progress_apply": "typing.Any",
@@ -123,7 +127,9 @@ DATA_HOLDERS = frozenset(
     }
 )
 #: Classes that set attributes by names that they have already, as code elsewhere makes sure.
-CHECKED_NAMES = frozenset({"textual.dom.DOMNode", "sklearn.base.BaseEstimator"})
+CHECKED_NAMES = frozenset(
+    {"celery.app.task.Context", "textual.dom.DOMNode", "sklearn.base.BaseEstimator"}
+)
 #: Classes that answer for data that their configuration allows, and for nothing else. All their
 #: methods are written.
 MODELS = frozenset(
@@ -135,6 +141,24 @@ UNTOLD: Mapping[str, str] = {
     "asyncpg.pool.Pool.acquire": "asyncpg.pool.PoolAcquireContext",
     "asyncpg.pool.PoolAcquireContext.__aenter__": "asyncpg.pool.PoolConnectionProxy",
     "celery.app.task.Task.request": "celery.app.task.Context",
+    "celery.app.task.Task.apply": "celery.result.EagerResult",
+    "celery.canvas.group.apply_async": "celery.result.GroupResult",
+    "celery.canvas.group.__call__": "celery.result.GroupResult",
+    "celery.canvas.chain.__new__": "celery.canvas._chain",
+    "celery.canvas.Signature.__or__": "celery.canvas.Signature",
+    **dict.fromkeys(
+        (
+            *("celery.app.task.Task.delay", "celery.app.task.Task.apply_async"),
+            *("celery.canvas.Signature.apply_async", "celery.canvas._chain.apply_async"),
+            *("celery.canvas._chain.__call__", "celery.canvas._chord.apply_async"),
+            *("celery.canvas._chord.__call__", "celery.app.base.Celery.send_task"),
+        ),
+        "celery.result.AsyncResult",
+    ),
+    **dict.fromkeys(
+        (f"celery.app.task.Task.{each}" for each in ("s", "si", "signature", "subtask")),
+        "celery.canvas.Signature",
+    ),
     "django.db.connection": "django.db.backends.base.base.BaseDatabaseWrapper",
     "django.db.backends.base.base.BaseDatabaseWrapper.schema_editor": (
         "django.db.backends.base.schema.BaseDatabaseSchemaEditor"

@@ -18,6 +18,7 @@ from typing import Literal
 from docstow.core.errors import DocstowError
 from docstow.languages.python.cython_sources import CYTHON_SOURCE, python_of
 from docstow.languages.python.cython_texts import CYTHON, compressed_texts, embedded_signatures
+from docstow.languages.python.elf import contains
 from docstow.languages.python.service_clients import DESCRIPTIONS, service_source
 from docstow.languages.python.source import read_module
 from docstow.languages.python.source.facts import ModuleFacts
@@ -282,7 +283,7 @@ class PythonFiles:
             return False
         with suppress(DocstowError):
             body = self._boundary.read(module.binary, most=_LARGEST_BINARY, text=False)
-            return name.encode() + (b"" if _MYPYC in body else b"\0") in body
+            return contains(body, name.encode() + (b"" if _MYPYC in body else b"\0"))
         return True
 
     def embedded_signatures(self, module: ModuleFiles, name: str) -> list[str]:
@@ -306,13 +307,13 @@ class PythonFiles:
             is_c = is_c or (any(maker in body for maker in _RUST) and name.islower())
             if _CFFI in body and name in _CFFI_NAMES:
                 return True
-            return name + (b"\0" if is_c else b"") in body
+            return contains(body, name + (b"\0" if is_c else b""))
         if binary not in self._texts:
             self._texts[binary] = b"\0".join(compressed_texts(body))
         if not self._texts[binary]:
-            return True if name in body else None
+            return True if contains(body, name) else None
         # What is not in the compressed texts is a word of the C code.
-        return name + b"\0" in body or name in self._texts[binary]
+        return contains(body, name + b"\0") or name in self._texts[binary]
 
     def shown(self, path: Path) -> str:
         """Return a file's path relative to the root."""

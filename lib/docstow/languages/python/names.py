@@ -798,13 +798,17 @@ def keeps_type(view: DefinitionView, decorator: Decorator) -> bool:
         # ``@interpolate`` where ``interpolate = Interpolator()``: its class says it.
         made = found.find(found.definition.maker)
         found = made.member("__call__") if isinstance(made, DefinitionView) else None
+    called = decorator.called
+    if isinstance(found, DefinitionView) and found.definition.kind == "class" and called:
+        # ``@Appender("…")``: its instance is called with the function.
+        found, called = found.member("__call__"), False
     if not isinstance(found, DefinitionView) or _has_others(found):
         return False
     if found.definition.kind != "function":
         return False
-    if found.definition.keeps in ("both", "called" if decorator.called else "bare"):
+    if found.definition.keeps in ("both", "called" if called else "bare"):
         return True
-    match kept_type(found.definition, called=decorator.called):
+    match kept_type(found.definition, called=called):
         case ast.Subscript():
             return True
         case ast.Name(id=name):

@@ -268,7 +268,8 @@ class PythonSurface:
 
     def is_made(self, path: str) -> bool:
         """Return whether a metaclass, or a base that is told of it, may change a class."""
-        return any(each.names.lineage(each).making for each in _definitions(self._views(path)))
+        lineages = [each.names.lineage(each) for each in _definitions(self._views(path))]
+        return any(each.metaclasses or each.making for each in lineages)
 
     def _is_made_with(self, view: DefinitionView, name: str) -> bool:
         """Return whether the file of a metaclass seems to give its classes a name."""
@@ -579,10 +580,18 @@ class PythonSurface:
         views = _definitions(self._views(f"{module}.{owner}")) if owner else []
         return views[0].path if len(views) == 1 and views[0].definition.kind == "class" else ""
 
-    def is_wrapper(self, path: str) -> bool:
-        """Return whether a class stands for instances of another, and wraps what they return."""
-        bodies = [each.definition.body for each in _definitions(self._views(path))]
-        return any(each is not None and each.wrapped for each in bodies)
+    def wraps(self, path: str, name: str) -> bool:
+        """Return whether a class stands for instances of another, and may wrap what a name gives.
+
+        Its dictionaries have what it wraps: ``{"resid": "rows"}``.
+        """
+        for view in _definitions(self._views(path)):
+            if view.definition.body is not None and view.definition.body.wrapped:
+                files = {each.layer.path for each in view.names.lineage(view).classes}
+                key = re.compile(rb"['\"]%s['\"]\s*:" % re.escape(name.encode()))
+                if any(key.search(self.words.read(each)) is not None for each in files):
+                    return True
+        return False
 
     def hands_on(self, path: str) -> bool:
         """Return whether a class answers for names with those of what an instance holds."""

@@ -413,7 +413,7 @@ class Annotations:
                 path, owner_package, home = home, other, symbol.target or home
             elif home.partition(".")[0] != path.partition(".")[0]:
                 other = self.names.resolver.package_for(home)
-                if other is not None and self.names.resolver.is_standard(home):
+                if other is not None and other.surface.symbol(home) is not None:
                     path, owner_package = home, other
             return Resolved(path, home, symbol, owner_package)
         return None

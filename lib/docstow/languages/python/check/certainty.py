@@ -116,10 +116,12 @@ def is_descriptor(kind: PackageType) -> bool:
     return any(each is not None and each.kind == "method" for each in methods)
 
 
-def wraps_results(owner: PackageType) -> bool:
-    """Return whether a class stands for instances of another, and wraps what they return."""
+def wraps(owner: PackageType, name: str) -> bool:
+    """Return whether a class stands for instances of another, and may wrap what a name gives."""
     surface = owner.package.surface
-    return isinstance(surface, PythonSurface) and any(map(surface.is_wrapper, owner.paths))
+    return isinstance(surface, PythonSurface) and any(
+        surface.wraps(each, name) for each in owner.paths
+    )
 
 
 def is_filled(owner: PackageType, name: str) -> bool:

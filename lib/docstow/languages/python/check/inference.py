@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import builtins
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -34,7 +34,7 @@ from docstow.languages.python.check.call_sites import (
 from docstow.languages.python.check.callbacks import Taken, decorated_by, taken_by
 from docstow.languages.python.check.certainty import may_decide
 from docstow.languages.python.check.filled import Addition, additions, is_bare, with_items
-from docstow.languages.python.check.injected import fixture_name, injected, takes_fixtures
+from docstow.languages.python.check.injected import fixture_name, injected, made_by, takes_fixtures
 from docstow.languages.python.check.literals import OPERATORS, known_items, literal_class
 from docstow.languages.python.check.local_classes import LocalClasses
 from docstow.languages.python.check.members import Members
@@ -747,20 +747,30 @@ class Inference:
         if outer is None or not isinstance(function, Function):
             return None
 
-        def called(node: ast.expr) -> str:
-            path = self.import_path(node, outer)
-            if path is None and isinstance(node, ast.Attribute):
-                owner = self.type_of(node.value, outer, depth)
-                path = f"{owner.path}.{node.attr}" if isinstance(owner, PackageType) else None
-            return path or ""
-
         if takes_fixtures(function) and (made := self._fixtures.get(name, ())):
             return self._fixture(*made) if len(made) == 1 and made[0] is not function else None
         if (client := self._client(name)) is not None and outer.find(name) is None:
             return client
+        called = self._callee_path(outer, depth)
         path = injected(name, function, called, is_django=self._is_django)
+        return self._instance_of(path) if outer.find(name) is None else None
+
+    def _callee_path(self, scope: Scope, depth: int) -> Callable[[ast.expr], str]:
+        """Return what tells the path of a function or method that an expression names."""
+
+        def called(node: ast.expr) -> str:
+            path = self.import_path(node, scope)
+            if path is None and isinstance(node, ast.Attribute):
+                owner = self.type_of(node.value, scope, depth)
+                path = f"{owner.path}.{node.attr}" if isinstance(owner, PackageType) else None
+            return path or ""
+
+        return called
+
+    def _instance_of(self, path: str) -> PackageType | None:
+        """Return the type of instances of a class by its path; None for none."""
         package = self._names.resolver.package_for(path) if path else None
-        if package is None or package.surface.symbol(path) is None or outer.find(name) is not None:
+        if package is None or package.surface.symbol(path) is None:
             return None
         return PackageType(path, package)
 
@@ -819,6 +829,8 @@ class Inference:
         passed = Passed(PassedArguments(1), [value])
         if self._is_identity(decorator, scope):
             return value
+        if made := self._instance_of(made_by(decorator, self._callee_path(scope, depth))):
+            return made
         path = self.import_path(decorator, scope)
         if path is not None:
             return self.members.call_path(path, passed)

@@ -1,4 +1,4 @@
-"""What frameworks pass to functions whose parameters have no annotation.
+"""What frameworks pass to functions whose parameters have no annotation, and make of them.
 
 They choose it by the parameter's name, or by a decorator of the function.
 """
@@ -29,8 +29,8 @@ _PASSED_FIRST: Mapping[str, str] = {
     "click.pass_context": "click.Context",
     "click.decorators.pass_context": "click.Context",
 }
-#: Decorators that pass a task to itself where they are told to, by the keyword ``bind``.
-_BINDING = frozenset({"celery.shared_task", "celery.app.base.Celery.task", "celery.Celery.task"})
+#: Decorators that make a task, and pass it to itself where the keyword ``bind`` tells them to.
+_TASKS = frozenset({"celery.shared_task", "celery.app.base.Celery.task", "celery.Celery.task"})
 _TASK = "celery.Task"
 
 
@@ -53,12 +53,23 @@ def injected(
             case ast.Call(func=maker, keywords=keywords) if name == first:
                 bound = [one.value for one in keywords if one.arg == "bind"]
                 is_bound = any(isinstance(one, ast.Constant) and one.value is True for one in bound)
-                if is_bound and called(maker) in _BINDING:
+                if is_bound and called(maker) in _TASKS:
                     return _TASK
             case ast.Name() | ast.Attribute() if name == first:
                 if path := _PASSED_FIRST.get(called(each)):
                     return path
     return _FIXTURES.get(name, "") if takes_fixtures(function) else ""
+
+
+def made_by(decorator: ast.expr, called: Callable[[ast.expr], str]) -> str:
+    """Return the path of the class whose instance a decorator makes; empty where none is known.
+
+    Args:
+        decorator: of a function, called with options or not.
+        called: returns the dotted path of what a decorator names or calls; empty for others.
+    """
+    maker = decorator.func if isinstance(decorator, ast.Call) else decorator
+    return _TASK if called(maker) in _TASKS else ""
 
 
 def takes_fixtures(function: Function) -> bool:

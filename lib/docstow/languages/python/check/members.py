@@ -23,7 +23,7 @@ from docstow.languages.python.check.bodies import Bodies
 from docstow.languages.python.check.certainty import (
     is_descriptor,
     makes_others,
-    wraps_results,
+    wraps,
 )
 from docstow.languages.python.check.django_models import (
     instance_at,
@@ -194,10 +194,12 @@ class Members:
 
     def instantiate(self, kind: PackageType, passed: Passed) -> PackageType | None:
         """Return what a call of a class makes: an instance, unless ``__new__`` says another."""
+        new = kind.package.surface.symbol(f"{kind.path}.__new__")
+        if new is not None and (told := self._untold(new, kind.package, None)) is not None:
+            return told if isinstance(told, PackageType) else None
         if kind.path in _NO_INSTANCES or makes_others(kind):
             return None
         instance = replace(kind, is_class=False)
-        new = kind.package.surface.symbol(f"{kind.path}.__new__")
         if new is not None and new.kind in {"method", "function"}:
             name = kind.path.rpartition(".")[2]
             allowed = {"Self", "typing.Self", "t.Self", "te.Self", name}
@@ -260,7 +262,7 @@ class Members:
         if owner.alternatives:
             return self._join(owner, name, lambda each: self.attribute(each, name))
         symbol = self.symbol(owner, name)
-        if symbol is None or name.startswith("__") or wraps_results(owner):
+        if symbol is None or name.startswith("__") or wraps(owner, name):
             return None
         if is_array(owner) and name == "flat":
             return flat_plots(owner)
@@ -343,7 +345,7 @@ class Members:
         if owner.alternatives:
             return self._join(owner, name, lambda each: self.call_method(each, name, passed))
         symbol = self.symbol(owner, name)
-        if symbol is None or wraps_results(owner):
+        if symbol is None or wraps(owner, name):
             return None
         if is_array(owner) and name in {"ravel", "flatten"}:
             return flat_plots(owner)

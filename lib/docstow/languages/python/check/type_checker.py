@@ -115,6 +115,8 @@ _LEAST_OF_NAMESPACE = 80.0
 _BUILDING = ("distutils.", "numpy.distutils.", "setuptools.")
 #: What answers for the names of what its instances are given: ``self.head = nn.Linear(2, 1)``.
 _REGISTERING = "torch.nn.modules.module.Module"
+#: What any exception is, whose class nothing tells.
+_ANY_EXCEPTION = frozenset({"builtins.BaseException", "builtins.Exception", "builtins.Warning"})
 #: What lists, dictionaries and sets are annotated as.
 _ABSTRACT = frozenset(
     f"{module}.{name}"
@@ -505,8 +507,8 @@ class _Judge:
         return False
 
     def _may_be_any_exception(self, claim: MemberClaim, kind: PackageType) -> bool:
-        """Return whether an exception is one that nobody tells: ``sys.exc_info()[1]``."""
-        if kind.path not in {"builtins.BaseException", "builtins.Exception"} or kind.is_class:
+        """Return whether an exception is one that nobody tells: ``caught_warnings[0].message``."""
+        if kind.path not in _ANY_EXCEPTION or kind.is_class:
             return False
         scope, value = self._own.scopes.get(claim.node), claim.node.value
         found = scope.find(value.id) if scope is not None and isinstance(value, ast.Name) else None

@@ -139,13 +139,40 @@ def read_module(
 
 
 def _fillers(tree: ast.Module) -> frozenset[str]:
-    """Return the functions of a module that look at the globals of who calls them."""
+    """Return the functions of a module that may write to the globals of who calls them."""
     return frozenset(
-        each.name
-        for each in tree.body
-        if isinstance(each, Function)
-        and any(getattr(inner, "attr", "") == "f_globals" for inner in ast.walk(each))
+        each.name for each in tree.body if isinstance(each, Function) and _writes_globals(each)
     )
+
+
+def _writes_globals(function: Function) -> bool:
+    """Return whether a function does more with the globals of a frame than to read them."""
+    inside = list(ast.walk(function))
+    named = {
+        target.id
+        for each in inside
+        if isinstance(each, ast.Assign)
+        and any(getattr(one, "attr", "") == "f_globals" for one in ast.walk(each.value))
+        for target in each.targets
+        if isinstance(target, ast.Name)
+    }
+
+    def is_globals(node: ast.AST) -> bool:
+        return getattr(node, "attr", "") == "f_globals" or getattr(node, "id", "") in named
+
+    for each in inside:
+        match each:
+            case ast.Subscript(value=value, ctx=ast.Store() | ast.Del()) if is_globals(value):
+                return True
+            case ast.Call(func=ast.Attribute(value=value, attr=method)) if is_globals(value):
+                if method not in {"get", "keys", "items", "values", "copy"}:
+                    return True
+            case ast.Call(args=args, keywords=keywords):
+                if any(map(is_globals, (*args, *(one.value for one in keywords)))):
+                    return True
+            case ast.Return(value=ast.expr() as value) if is_globals(value):
+                return True
+    return False
 
 
 def _decode(body: bytes) -> str:

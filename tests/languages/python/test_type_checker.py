@@ -1321,6 +1321,9 @@ class Module:
 
 class Linear(Module):
     def __init__(self, width: int) -> None: ...
+
+class Trained(Module):
+    def save_settings(self) -> None: ...
 """,
     },
     "websockets": {
@@ -1870,6 +1873,28 @@ class Berth(proto.Message):
     type_: str = proto.Field(3)
 """,
     },
+    "silo": {
+        "silo/__init__.py": "from silo import _silo\nPacker = _silo.Packer\n",
+        "silo/errors.py": "def look_up(code): ...\n",
+        "silo/_silo.abi3.so": "\0Packer\0width\0silo.errors\0Spoilt\0",
+        "silo/py.typed": "",
+        "silo/actors.py": """
+from collections.abc import MutableMapping
+from typing import Callable, Generic, ParamSpec
+P = ParamSpec("P")
+
+class Actor(Generic[P]):
+    def message(self, *args: P.args, **kwargs: P.kwargs) -> str: ...
+
+def actor(function: Callable[P, object]) -> Actor[P]: ...
+
+class Settings(dict):
+    def __getattr__(self, key: str) -> object:
+        return self[key]
+
+def settings() -> Settings | MutableMapping: ...
+""",
+    },
     "reef": {
         "reef/__init__.py": """
 class Query:
@@ -1885,6 +1910,10 @@ LIVE = """
 class Own:
     a: ferry.Live[str] = ferry.Live("")
     b = ferry.Live("")
+    def f(self):
+"""
+TRAINED = """from torch.nn.modules.module import Trained
+class A(Trained):
     def f(self):
 """
 BOOKS = """from django.db import models
@@ -2127,6 +2156,18 @@ def test_what_type_checkers_take_is_suggested_before_what_they_refuse(
         ("import dock\ndock.ols('a').fit().interval(alp=1)", "interval(alp=)", "alpha"),
         ("import dock\ndock.ols('a').fit().predicted(alp=1)", "predicted(alp=)", "alpha"),
         ("import dock\ndock.ols('a').fit().predicted().frames()", "Interval.frames", "frame"),
+        ("import silo\nsilo.Packer(width=1, height=2)", "silo.Packer(height=)", None),
+        ("from silo.errors import Rotten", "errors.Rotten", None),
+        (
+            "import cape\ntry:\n    1\nexcept cape.Gul:\n    2\nexcept AttributeError:\n    3",
+            "cape.Gul",
+            "Gull",
+        ),
+        (
+            f"{TRAINED}        self.save_setting()",
+            "A.save_setting",
+            "save_settings",
+        ),
         ("import dock\ndock.Rolling().mean(1).floats()", "Hull.floats", "float"),
         ("import dock\ndock.Switch().off", "dock.Switch.off", None),
         (f"{BOUND}    self.retries()", "celery.Task.retries", "celery.Task.retry"),
@@ -2171,7 +2212,20 @@ def test_what_is_wrong_is_found_with_its_place_and_owner(
     word = name.removesuffix("=)").split("(")[-1].split(".")[-1]
     is_call = name.endswith(")")
     starts = (
-        ("harbour", "quay", "atoll", "isle", "cape", "heron", "egret", "self", "C(", "dock", "Book")
+        (
+            "harbour",
+            "quay",
+            "atoll",
+            "isle",
+            "cape",
+            "heron",
+            "egret",
+            "self",
+            "C(",
+            "dock",
+            "Book",
+            "silo",
+        )
         if is_call
         else (word, "from ", "cape.", "heron.", "weir.", "mole.", "dock.")
     )
@@ -2194,6 +2248,10 @@ def test_what_is_wrong_is_found_with_its_place_and_owner(
         "import dock\ndock.SMALL, dock.crane, dock.winch, dock.Mast().mast, dock.ols('a').text",
         "import dock\nr = dock.ols('a').fit()\nr.interval(alpha=1).more()\nr._held.more()",
         "import dock\ndock.ols('a').fit().wrapped().interval()",
+        "import silo\nsilo.Packer(width=1)",
+        "from silo.errors import Spoilt",
+        "from silo import actors\n@actors.actor\ndef f(a, b): ...\nf.message(1)",
+        "from silo import actors\nactors.settings().rate",
         f"{BOUND}    self.request.task, self.request.retries",
         "import warnings\ndef f(told: warnings.WarningMessage):\n    told.message.since",
         "import proto\nclass Own(proto.Message):\n    a = proto.Field()\nOwn().a.append(1)",

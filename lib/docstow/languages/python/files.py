@@ -273,6 +273,15 @@ class PythonFiles:
                 self._searched[key] = self._has_word(module.binary, body, name.encode())
         return self._searched[key]
 
+    def binary_spells(self, module: ModuleFiles, *texts: str) -> bool:
+        """Return whether a compiled module has some texts in C, each as a whole."""
+        if module.binary is None:
+            return False
+        with suppress(DocstowError):
+            body = self._boundary.read(module.binary, most=_LARGEST_BINARY, text=False)
+            return all(contains(body, b"\0%s\0" % each.encode()) for each in texts)
+        return False
+
     def binary_calls(self, module: ModuleFiles, name: str) -> bool:
         """Return whether a compiled module may have a function or method of a name.
 

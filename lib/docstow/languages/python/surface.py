@@ -229,6 +229,8 @@ class PythonSurface:
         for view in views:
             if isinstance(view, ModuleView):
                 reason = view.names.why_uncertain(view.module, name)
+                if not reason and name and self.words.are_in_one_binary(view.module.name, name):
+                    reason = "a compiled module gives it the name"
             elif isinstance(view, DefinitionView):
                 reason = view.names.lineage(view).doubt(name).reason
                 last = view.definition.name
@@ -396,7 +398,18 @@ class PythonSurface:
         files = {view.layer.path for view in _definitions(self._views(path))}
         return any(self.words.sets_in(each, name) for each in files)
 
-    def is_compiled_without(self, path: str, method: str) -> bool:
+    def is_compiled_without(self, path: str, keyword: str) -> bool:
+        """Return whether a compiled module without stubs has what is called, and no such word."""
+        found = [self.resolver.compiled_module(_aliased(each)) for each in self._views(path)]
+        return bool(found) and all(
+            each is not None
+            and not each[1].layers
+            and each[0].files.binary_has(each[1], path.rpartition(".")[2]) is True
+            and each[0].files.binary_has(each[1], keyword) is False
+            for each in found
+        )
+
+    def lacks_compiled_method(self, path: str, method: str) -> bool:
         """Return whether a class is all seen but for its compiled modules, which lack a method."""
         lineages = [each.names.lineage(each) for each in _definitions(self._views(path))]
         return bool(lineages) and all(
@@ -906,6 +919,14 @@ def _accept_more(taken: tuple[Parameter, ...]) -> tuple[Parameter, ...]:
     names = [replace(each, required=False) for each in taken]
     rest = Parameter("rest", "var_positional", required=False)
     return (*names, *([] if any(each.kind == rest.kind for each in taken) else [rest]))
+
+
+def _aliased(view: NameView) -> str:
+    """Return the path of a definition, or of what it is an alias of: ``Packer = _c.Packer``."""
+    value = view.definition.value if isinstance(view, DefinitionView) else ""
+    module, _, name = value.rpartition(".")
+    found = view.find(module) if isinstance(view, DefinitionView) and module else None
+    return f"{found.path}.{name}" if found is not None else view.path
 
 
 def _is_of_compiled(view: DefinitionView) -> bool:

@@ -291,6 +291,17 @@ class Words:
         compiled = (each for each in self._searched if each.binary is not None)
         return any(self._files.binary_has(each, name) is not False for each in compiled)
 
+    def are_in_one_binary(self, module: str, name: str) -> bool:
+        """Return whether a compiled module has the path of another, and a name it may give to it.
+
+        What C makes it may put into a module that is written in Python.
+        """
+        return any(
+            self._files.binary_spells(each, module, name)
+            for each in self._searched
+            if each.binary is not None and each.name != module
+        )
+
     def once(self, wanted: tuple[str, ...], search: Callable[[], bool]) -> bool:
         """Return what a search finds, kept from the last time."""
         if wanted not in self._found:

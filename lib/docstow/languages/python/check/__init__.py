@@ -257,9 +257,12 @@ class _Checker:
         guarded = self._guarded
         self._guarded += _catches_missing_names(node)
         # A handler of a failed import is for other versions.
-        for child in (*node.body, *node.handlers):
+        for child in (*node.body, *(each for one in node.handlers for each in one.body)):
             self.visit(child)
         self._guarded = guarded
+        # What it is to catch is looked up outside of what the handlers protect.
+        for kind in (each.type for each in node.handlers if each.type is not None):
+            self.visit(kind)
         for child in (*node.orelse, *node.finalbody):
             self.visit(child)
 
@@ -421,7 +424,8 @@ class _Checker:
             unbound = unbound or (symbol is not None and symbol.kind == "function")
         elif not self._is_patched(path):
             answer = self._names.look_up(path)
-            if not answer.whole:
+            is_alias = answer.symbol is not None and answer.symbol.kind == "attribute"
+            if is_alias or not answer.whole:
                 self._keyword_of_compiled(node, path, answer)
             unbound = answer.symbol is not None and answer.symbol.kind == "method"
             owner_path = path.rpartition(".")[0]
@@ -558,7 +562,10 @@ class _Checker:
         return wrong
 
     def _keyword_of_compiled(self, node: ast.Call, path: str, answer: Answer) -> None:
-        """Report a keyword that no signature has which a compiled module keeps in its texts."""
+        """Report a keyword that no signature has which a compiled module keeps in its texts.
+
+        Without signatures it takes no keyword that is no word of its file.
+        """
         surface = answer.package.surface if answer.package is not None else None
         if not isinstance(surface, PythonSurface) or not node.keywords:
             return
@@ -566,6 +573,12 @@ class _Checker:
         wrong = mismatch_of_all([*forms.values()], shape, unbound=True)
         if wrong is not None:
             message = f"{path} {wrong.reason}: {next(iter(forms))[:_LONGEST_SIGNATURE]}"
+            self._report_mismatch(node, path, wrong, answer, message)
+            return
+        keyword = next((e for e in shape.keywords if surface.is_compiled_without(path, e)), "")
+        if keyword and not forms:
+            wrong = Mismatch(f"has no parameter {keyword}", shape, keyword=keyword)
+            message = f"{path} {wrong.reason}: its compiled module has no such word."
             self._report_mismatch(node, path, wrong, answer, message)
 
     def _keyword_of_nobody(self, node: ast.Call, path: str, answer: Answer) -> Mismatch | None:

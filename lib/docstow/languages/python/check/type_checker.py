@@ -114,7 +114,7 @@ _LEAST_OF_NAMESPACE = 80.0
 #: What extends Python's own building of packages is not known.
 _BUILDING = ("distutils.", "numpy.distutils.", "setuptools.")
 #: What answers for the names of what its instances are given: ``self.head = nn.Linear(2, 1)``.
-_REGISTERING = "torch.nn.modules.module.Module"
+_REGISTERING = "torch.nn.modules.module.Module.__getattr__"
 #: What any exception is, whose class nothing tells.
 _ANY_EXCEPTION = frozenset({"builtins.BaseException", "builtins.Exception", "builtins.Warning"})
 #: What lists, dictionaries and sets are annotated as.
@@ -394,6 +394,9 @@ class _Judge:
             return told
         if not owners or self._doubts.has(claim.node):
             return open_ended
+        kinds = [each.kind for each in owners if isinstance(each.kind, PackageType)]
+        if len(owners) > 1 and any(e.openness(claim.name) is Openness.ANY for e in kinds):
+            return open_ended  # Another of these may be what a checker misses the name in.
         first: Finding | None = None
         for each in owners:
             if isinstance(each.kind, LocalType):
@@ -603,7 +606,7 @@ class _Judge:
             return typed or not surface.may_set(name)
         if called and typed and openness is not Openness.FEW:
             return True
-        if called and typed and all(surface.is_compiled_without(e, name) for e in kind.paths):
+        if called and typed and all(surface.lacks_compiled_method(e, name) for e in kind.paths):
             return True
         if any(surface.is_open_by_words(each, name) for each in kind.paths):
             # Data that is read by name may come from anywhere, but for what is misspelt.
@@ -627,7 +630,7 @@ class _Judge:
             classes.own_openness(kind) <= Openness.DATA
             and all(
                 is_closed(each, name, called=called)
-                or (called and (is_model(each) or each.home == _REGISTERING))
+                or (called and (is_model(each) or _registers(each, name)))
                 for each in bases
             )
         )
@@ -898,6 +901,11 @@ class _Judge:
         kinds = (each.kind for each in owners if isinstance(each.kind, PackageType))
         if any(subclass_takes_more(each, name, len(claim.node.args)) for each in kinds):
             return False
+        taken = symbol.parameters if symbol is not None else None
+        if claim.reason.startswith("needs") and any(
+            e.kind == "var_positional" for e in taken or ()
+        ):
+            return False  # The rest may be given later: ``*args: P.args``.
         wrong = self._mismatch(claim, symbol)
         if wrong is None:
             # What makes a class may make its constructor, too; an attribute may be a class.
@@ -1129,6 +1137,18 @@ def _may_stand_for(text: str, choice: str) -> bool:
 def _hands_all_on(parameters: Sequence[Parameter]) -> bool:
     """Return whether a function takes whatever it is given, so that only its types may tell."""
     return [each.kind for each in parameters] == ["var_positional", "var_keyword"]
+
+
+def _registers(kind: PackageType, name: str) -> bool:
+    """Return whether a class answers for what its instances are given, and for nothing else."""
+    answering = kind.package.symbol(f"{kind.path}.__getattr__")
+    surface = kind.package.surface
+    return (
+        answering is not None
+        and (answering.target or answering.path) == _REGISTERING
+        and isinstance(surface, PythonSurface)
+        and not surface.may_set(name)
+    )
 
 
 def _keyword_of_overloads(claim: ArgumentClaim, names: Sequence[str]) -> str:

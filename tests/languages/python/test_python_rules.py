@@ -35,6 +35,8 @@ def surfaces(folder: Path, files: dict[str, str]) -> Surfaces:
         ("def __getattr__(n):\n    global late\n    if n in ('old',):\n        return 1\n    raise AttributeError\n", "old", True, True),
         ("def __getattr__(n):\n    try:\n        return globals()[n]\n    except KeyError:\n        raise AttributeError\n", "old", False, True),
         ("def __getattr__(n):\n    if n in dir(old):\n        raise errors.RemovedError\n    raise AttributeError\n", "old", False, True),
+        ("def _old(n):\n    for names, at in (({'a'}, 'x'), ({'old'}, 'y')):\n        if n not in names:\n            continue\n        return load(at)\n    raise AttributeError\nif True:\n    __getattr__ = _old\n", "old", True, True),
+        ("def _old(n):\n    for at in ('x', 'y'):\n        return load(at)\n    raise AttributeError\n__getattr__ = _old\n", "old", False, False),
         ("import lazy_loader as lazy\n__getattr__, __dir__, __all__ = lazy.attach(__name__, ['sub'], {'m': ['f']})\n", "f", True, True),
         ("globals().update(x=1)\n", "x", False, False),
         ("globals()['x'] = 1\n", "x", False, False),

@@ -199,6 +199,10 @@ def module_getattr(tree: ast.Module) -> Answers | None:
         return Answers(frozenset(n for each in found[0].body for n in _assigned_values(each)))
     if isinstance(found[0], ast.FunctionDef):
         return _GetattrReader(tree).function(found[0])
+    alias = dotted(_assigned_values(found[0]).get("__getattr__"))
+    named = [e for e in tree.body if isinstance(e, ast.FunctionDef) and e.name == alias]
+    if len(named) == 1:
+        return _GetattrReader(tree).function(named[0])
     factory = _factory(found[0])
     return Answers(factories=(factory,)) if factory else None
 
@@ -307,10 +311,13 @@ class _GetattrReader:
         for node in body:
             ends: bool | None = False
             match node:
-                case ast.Raise():
+                case ast.Raise() | ast.Continue():
                     return True
                 case ast.Return():
                     return self._calls_factory(node.value)
+                case ast.For(iter=ast.Tuple(elts=rows) | ast.List(elts=rows), orelse=[]):
+                    if not all(self._passes(node, each) for each in rows):
+                        return None
                 case ast.If():
                     ends = self._branch(node)
                 case ast.Try(
@@ -332,6 +339,15 @@ class _GetattrReader:
             if ends is not False:
                 return ends
         return False
+
+    def _passes(self, loop: ast.For, row: ast.expr) -> bool:
+        """Return whether a turn of a loop returns nothing for a name that the file does not have."""
+        targets = loop.target.elts if isinstance(loop.target, ast.Tuple) else [loop.target]
+        values = row.elts if isinstance(row, ast.Tuple) else [row]
+        if len(targets) != len(values) or not all(isinstance(e, ast.Name) for e in targets):
+            return False
+        self._values |= dict(zip(map(dotted, targets), values, strict=True))
+        return self._rejects(loop.body) is not None
 
     def _branch(self, node: ast.If) -> bool | None:
         for each in ast.walk(node.test):

@@ -37,7 +37,9 @@ for three lines of JavaScript; ``programs/twentyfourth``, ``programs/twentyfifth
 (``twentyfourth-kept`` and so on), of which alone the alarms were looked at;
 ``programs/twentyseventh`` and ``programs/twentyeighth`` 26 each over packages that everybody knows,
 likewise; ``programs/twentyninth`` to ``programs/thirtyfifth`` 26 each, likewise: the first two, the
-fourth and the sixth over packages drawn from the 500 most used ones, the others over known ones.
+fourth and the sixth over packages drawn from the 500 most used ones, the others over known ones;
+``programs/thirtysixth`` to ``programs/fortysecond`` 26 each, likewise: the first two, the fifth and
+the sixth over drawn packages.
 Programs with ``(js)`` in their titles are given as JavaScript.
 
 The packages are installed, and never run::
@@ -78,6 +80,8 @@ _LATER = (
     *("twentythird", "twentyfourth", "twentyfifth", "twentysixth"),
     *("twentyseventh", "twentyeighth", "twentyninth", "thirtieth"),
     *("thirtyfirst", "thirtysecond", "thirtythird", "thirtyfourth", "thirtyfifth"),
+    *("thirtysixth", "thirtyseventh", "thirtyeighth", "thirtyninth", "fortieth"),
+    *("fortyfirst", "fortysecond"),
 )
 _KEPT = (*_LATER[5:],)
 PARTS = (*HALVES, *_LATER, *(f"{each}-kept" for each in _KEPT))

@@ -2249,6 +2249,8 @@ def test_what_is_wrong_is_found_with_its_place_and_owner(
         "import dock\nr = dock.ols('a').fit()\nr.interval(alpha=1).more()\nr._held.more()",
         "import dock\ndock.ols('a').fit().wrapped().interval()",
         "import silo\nsilo.Packer(width=1)",
+        "from .queue import Queue\nq = Queue('a', connection=1)\nq.add(1)",
+        "from . import silo\nfrom .. import cape\nsilo.Packed()\ncape.Gul",
         "from silo.errors import Spoilt",
         "from silo import actors\n@actors.actor\ndef f(a, b): ...\nf.message(1)",
         "from silo import actors\nactors.settings().rate",

@@ -1,13 +1,17 @@
-"""Annotations that code leaves out, written for type checkers.
+"""Annotations that code leaves out, and where its own modules are, written for type checkers.
 
 Type checkers take a parameter without an annotation for anything. What it is tells the method of a
 package's class that its method overrides, or what the code gives to it where it calls its function,
 which the type checkers know themselves. A text with these annotations they judge once more.
+
+A relative import names a module of the code. For a type checker, which has the file alone, it is
+one beside it, and what is beside it are packages: ``from .queue import Queue`` would be Python's.
 """
 
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING
@@ -15,7 +19,7 @@ from typing import TYPE_CHECKING
 from docstow.languages.python.check.annotations import LocalType, PackageType, ValueType
 from docstow.languages.python.check.call_sites import Given, plain_parameters
 from docstow.languages.python.check.edited import Edited, Insertion
-from docstow.languages.python.check.parse import PlainParameter
+from docstow.languages.python.check.parse import Parsed, PlainParameter
 from docstow.languages.python.source.syntax import Function
 from docstow.languages.python.surface import STANDARD
 
@@ -30,20 +34,27 @@ _DEEPEST = 3
 _MOST_CLASSES = 4
 #: Parameters that are looked at.
 _MOST_PARAMETERS = 40
+#: Where the dots of a relative import end.
+_DOTS = re.compile(rb"from\s*\.(?:\s*\.)*")
+#: A module that nothing has.
+_NOWHERE = "docstow_nowhere"
 
 
-def hinted(own: Checked, owners: Owners, servers: Sequence[tuple[LanguageServer, bool]]) -> Edited:
+def hinted(
+    own: Checked, owners: Owners, servers: Sequence[tuple[LanguageServer, bool]], edited: Edited
+) -> Edited:
     """Return the code with annotations for those of its parameters that its calls tell of.
 
     Args:
         own: what our reader knows of the code.
         owners: the classes of its expressions.
         servers: type checkers, and whether each shows the paths of classes.
+        edited: the code as they have it.
     """
     text, known = own.parsed.text, own.values.given
     waiting = {key: each for key, each in known.items() if _may_tell(each, own)}
     waiting = dict(islice(waiting.items(), _MOST_PARAMETERS))
-    edited, modules, insertions = Edited(text), _Modules(), list[Insertion]()
+    modules, insertions = _Modules(), [*edited.insertions]
     told: set[tuple[ast.AST, str]] = set()
     for function, parameter in _called_by_packages(own):
         kind = own.values.told_elsewhere(function, parameter.arg)
@@ -66,6 +77,21 @@ def hinted(own: Checked, owners: Owners, servers: Sequence[tuple[LanguageServer,
         waiting = {key: each for key, each in waiting.items() if key not in told}
         edited = Edited(text, insertions, modules.imports())
     return edited
+
+
+def without_relatives(parsed: Parsed) -> Edited:
+    """Return the code with relative imports of modules that nothing has."""
+    return Edited(parsed.text, [*_relatives(parsed)])
+
+
+def _relatives(parsed: Parsed) -> Iterator[Insertion]:
+    lines = parsed.text.split("\n")
+    for node in ast.walk(parsed.tree):
+        if isinstance(node, ast.ImportFrom) and node.level:
+            found = _DOTS.match(lines[node.lineno - 1].encode(), node.col_offset)
+            words = f"{_NOWHERE}." if node.module else f"{_NOWHERE} "
+            if found is not None:
+                yield Insertion(node.lineno - 1, found.end(), (0,), words)
 
 
 def _annotation(parameter: ast.arg, title: str) -> Insertion:

@@ -46,7 +46,7 @@ from docstow.languages.python.check.checked import Checked
 from docstow.languages.python.check.django_models import is_model, may_be_of_field
 from docstow.languages.python.check.doubts import Doubts
 from docstow.languages.python.check.edited import Edited
-from docstow.languages.python.check.hints import hinted
+from docstow.languages.python.check.hints import hinted, without_relatives
 from docstow.languages.python.check.origins import with_unheard_of
 from docstow.languages.python.check.owners import PROTOCOL, Owner, Owners, is_plain
 from docstow.languages.python.check.parse import (
@@ -175,15 +175,23 @@ def judge(engines: Engines, code: str, resolver: Resolver, scans: Sequence[Scan]
     checkers = [each for each in _CHECKERS if engines.program(each.engine) is not None]
     wanted = [(each.engine, each.workplace(key, version, [*roots], _FILE)) for each in checkers]
     judged: tuple[Finding, ...] = ()
+    plain = without_relatives(parsed)
     with engines.at_work(*wanted) as servers:
-        for server in servers:
-            server.begin(_FILE, "python", parsed.text)
+
+        def begin(body: str) -> None:
+            for server in servers:
+                server.begin(_FILE, "python", str(Edited(body, plain.insertions)))
+
+        def judged_now() -> list[list[Diagnostic]]:
+            return [[*map(plain.original, server.judged())] for server in servers]
+
+        begin(parsed.text)
         own = check(code, parsed, resolver)
         owners = Owners(own, roots, _FILE)
-        said = plain = [server.judged() for server in servers]
+        said = first = judged_now()
         shows = [each.shows_paths for each in checkers]
-        text = hinted(own, owners, [*zip(servers, shows, strict=True)])
-        if text.insertions:
+        text = hinted(own, owners, [*zip(servers, shows, strict=True)], plain)
+        if len(text.insertions) > len(plain.insertions):
             said = [
                 [*each, *map(text.original, server.judge(_FILE, "python", str(text)))]
                 for server, each in zip(servers, said, strict=True)
@@ -201,11 +209,10 @@ def judge(engines: Engines, code: str, resolver: Resolver, scans: Sequence[Scan]
         found = with_unheard_of(own, _joined(own.verdict.findings, judged))
 
         def faults(body: str) -> list[Diagnostic]:
-            for server in servers:
-                server.begin(_FILE, "python", body)
-            return [each for server in servers for each in server.judged()]
+            begin(body)
+            return [each for one in judged_now() for each in one]
 
-        trials = Trials(partial(_writer, parsed), faults, [each for one in plain for each in one])
+        trials = Trials(partial(_writer, parsed), faults, [each for one in first for each in one])
         found = tuple(map(trials.ordered, found))
     return replace(own.verdict, findings=found)
 

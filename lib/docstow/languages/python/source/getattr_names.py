@@ -341,7 +341,7 @@ class _GetattrReader:
         return False
 
     def _passes(self, loop: ast.For, row: ast.expr) -> bool:
-        """Return whether a turn of a loop returns nothing for a name that the file does not have."""
+        """Return whether a turn of a loop returns nothing for a name that its file lacks."""
         targets = loop.target.elts if isinstance(loop.target, ast.Tuple) else [loop.target]
         values = row.elts if isinstance(row, ast.Tuple) else [row]
         if len(targets) != len(values) or not all(isinstance(e, ast.Name) for e in targets):

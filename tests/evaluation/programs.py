@@ -38,8 +38,8 @@ for three lines of JavaScript; ``programs/twentyfourth``, ``programs/twentyfifth
 ``programs/twentyseventh`` and ``programs/twentyeighth`` 26 each over packages that everybody knows,
 likewise; ``programs/twentyninth`` to ``programs/thirtyfifth`` 26 each, likewise: the first two, the
 fourth and the sixth over packages drawn from the 500 most used ones, the others over known ones;
-``programs/thirtysixth`` to ``programs/fortysecond`` 26 each, likewise: the first two, the fifth and
-the sixth over drawn packages.
+``programs/thirtysixth`` to ``programs/fortyfifth`` 26 each, likewise: the first two, the fifth, the
+sixth and the eighth over drawn packages.
 Programs with ``(js)`` in their titles are given as JavaScript.
 
 The packages are installed, and never run::
@@ -81,7 +81,7 @@ _LATER = (
     *("twentyseventh", "twentyeighth", "twentyninth", "thirtieth"),
     *("thirtyfirst", "thirtysecond", "thirtythird", "thirtyfourth", "thirtyfifth"),
     *("thirtysixth", "thirtyseventh", "thirtyeighth", "thirtyninth", "fortieth"),
-    *("fortyfirst", "fortysecond"),
+    *("fortyfirst", "fortysecond", "fortythird", "fortyfourth", "fortyfifth"),
 )
 _KEPT = (*_LATER[5:],)
 PARTS = (*HALVES, *_LATER, *(f"{each}-kept" for each in _KEPT))

@@ -3225,6 +3225,8 @@ def test_what_another_package_gives_is_there_where_the_code_imports_it(verify: V
         ("def f(a):\n    (a > 1).summ()", []),
         ("import ferry\nr = None == ferry.Frame()\nr = ferry.Frame() != 1\nr.iat[0]", []),
         ("import ferry\nnp.isnan(ferry.Frame()).rename(columns={})", []),
+        ("import ferry\nnp.isnan(2 * ferry.Frame() / 3).rename(columns={})", []),
+        ("import ferry\nnp.isnan(2 * np.ndarray() / 3).rename(columns={})", ["rename"]),
     ],
 )
 def test_what_is_compared_or_computed_may_be_of_another_class(

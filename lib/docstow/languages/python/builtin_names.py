@@ -86,6 +86,8 @@ ADDED_NAMES: Mapping[str, Mapping[str, str]] = {
     "celery.app.task.Context": dict.fromkeys(
         ("task", "lang", "argsrepr", "kwargsrepr", "compression"), "typing.Any"
     ),
+    # pytest-xdist
+    "_pytest.config.Config": dict.fromkeys(("workerinput", "workeroutput"), "typing.Any"),
     # ``tqdm.pandas()``
     "pandas.core.base.PandasObject": {
         "progress_apply": "typing.Any",

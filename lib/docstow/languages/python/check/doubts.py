@@ -203,7 +203,20 @@ class Doubts:
     def _is_given_another(self, call: ast.Call, scope: Scope) -> bool:
         """Return whether what a function returns is said by the class of what it is given."""
         path = self._own.values.import_path(call.func, scope) or ""
-        return may_decide(path, (self._own.values.type_of(each, scope) for each in call.args))
+        parts = [one for each in call.args for one in _operands(each)]
+        kinds = [self._own.values.type_of(each, scope) for each in parts]
+        return may_decide(path, kinds) or (
+            path.startswith("numpy.")
+            and any(
+                kind is None and self._is_of_others(each, scope)
+                for each, kind in zip(parts, kinds, strict=True)
+            )
+        )
+
+    def _is_of_others(self, node: ast.expr, scope: Scope) -> bool:
+        """Return whether a value comes from a package that is neither numpy nor Python's own."""
+        made, _ = self._origins.packages(node, scope)
+        return not {each.name for each in made} <= {"numpy", STANDARD}
 
     def _is_open(self, call: ast.Call, scope: Scope) -> bool:
         path = self._own.values.import_path(call.func, scope)
@@ -231,6 +244,18 @@ def _chain(node: ast.expr) -> Iterator[ast.expr]:
     while isinstance(node, ast.Attribute | ast.Call | ast.Subscript | ast.Await):
         node = node.func if isinstance(node, ast.Call) else node.value
         yield node
+
+
+def _operands(node: ast.expr) -> Iterator[ast.expr]:
+    """Yield the values that an expression computes with, itself where it is no arithmetic."""
+    match node:
+        case ast.BinOp(left=left, right=right):
+            yield from _operands(left)
+            yield from _operands(right)
+        case ast.UnaryOp(operand=operand):
+            yield from _operands(operand)
+        case _:
+            yield node
 
 
 def _chain_root(node: ast.expr) -> ast.expr:

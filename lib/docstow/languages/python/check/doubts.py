@@ -16,7 +16,13 @@ from docstow.languages.python.check.documented import tells_another
 from docstow.languages.python.check.origins import Origins
 from docstow.languages.python.check.parse import Assigned, Defined, PlainParameter, Scope
 from docstow.languages.python.check.passed import call_shape
-from docstow.languages.python.source.syntax import Function, dotted, positional, string_value
+from docstow.languages.python.source.syntax import (
+    Function,
+    dotted,
+    operands,
+    positional,
+    string_value,
+)
 from docstow.languages.python.surface import STANDARD
 
 if TYPE_CHECKING:
@@ -203,7 +209,7 @@ class Doubts:
     def _is_given_another(self, call: ast.Call, scope: Scope) -> bool:
         """Return whether what a function returns is said by the class of what it is given."""
         path = self._own.values.import_path(call.func, scope) or ""
-        parts = [one for each in call.args for one in _operands(each)]
+        parts = [one for each in call.args for one in operands(each)]
         kinds = [self._own.values.type_of(each, scope) for each in parts]
         return may_decide(path, kinds) or (
             path.startswith("numpy.")
@@ -244,18 +250,6 @@ def _chain(node: ast.expr) -> Iterator[ast.expr]:
     while isinstance(node, ast.Attribute | ast.Call | ast.Subscript | ast.Await):
         node = node.func if isinstance(node, ast.Call) else node.value
         yield node
-
-
-def _operands(node: ast.expr) -> Iterator[ast.expr]:
-    """Yield the values that an expression computes with, itself where it is no arithmetic."""
-    match node:
-        case ast.BinOp(left=left, right=right):
-            yield from _operands(left)
-            yield from _operands(right)
-        case ast.UnaryOp(operand=operand):
-            yield from _operands(operand)
-        case _:
-            yield node
 
 
 def _chain_root(node: ast.expr) -> ast.expr:

@@ -61,6 +61,7 @@ from docstow.languages.python.source.syntax import (
     callee,
     decorator_name,
     dotted,
+    operands,
     positional,
 )
 from docstow.languages.python.surface import STANDARD, PythonSurface
@@ -542,7 +543,9 @@ class Inference:
         function, passed = node.func, self._arguments(node, scope, depth + 1)
         path = self.import_path(function, scope)
         if path is not None:
-            is_told = not may_decide(path, passed.positional)
+            computed = (e for one in node.args if isinstance(one, ast.BinOp) for e in operands(one))
+            kinds = (self.type_of(each, scope, depth + 1) for each in computed)
+            is_told = not may_decide(path, (*passed.positional, *kinds))
             return self.members.call_path(path, passed) if is_told else None
         if isinstance(function, ast.Attribute):
             owner = self.infer(function.value, scope, depth)

@@ -290,3 +290,15 @@ def _statement(text: str) -> ast.stmt | None:
 
 def _names_in(node: ast.expr) -> Iterator[str]:
     yield from (each.id for each in ast.walk(node) if isinstance(each, ast.Name))
+
+
+def operands(node: ast.expr) -> Iterator[ast.expr]:
+    """Yield the values that an expression computes with, itself where it is no arithmetic."""
+    match node:
+        case ast.BinOp(left=left, right=right):
+            yield from operands(left)
+            yield from operands(right)
+        case ast.UnaryOp(operand=operand):
+            yield from operands(operand)
+        case _:
+            yield node

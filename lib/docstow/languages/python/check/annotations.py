@@ -413,7 +413,11 @@ class Annotations:
                 path, owner_package, home = home, other, symbol.target or home
             elif home.partition(".")[0] != path.partition(".")[0]:
                 other = self.names.resolver.package_for(home)
-                if other is not None and other.surface.symbol(home) is not None:
+                # What a package imports by its name is its own, too; ``pd.DataFrame`` is not.
+                if other is not None and (
+                    self.names.resolver.is_standard(home)
+                    or ("." in text and other.surface.symbol(home) is not None)
+                ):
                     path, owner_package = home, other
             return Resolved(path, home, symbol, owner_package)
         return None

@@ -277,6 +277,7 @@ class PythonFiles:
         """Return whether a compiled module has some texts in C, each as a whole."""
         if module.binary is None:
             return False
+        self._binaries.note(module.binary)
         with suppress(DocstowError):
             body = self._boundary.read(module.binary, most=_LARGEST_BINARY, text=False)
             return all(contains(body, b"\0%s\0" % each.encode()) for each in texts)

@@ -292,14 +292,17 @@ class Words:
         return any(self._files.binary_has(each, name) is not False for each in compiled)
 
     def are_in_one_binary(self, module: str, name: str) -> bool:
-        """Return whether a compiled module has the path of another, and a name it may give to it.
+        """Return whether a compiled module has the path of one beside it, and a name to give to it.
 
         What C makes it may put into a module that is written in Python.
         """
+        folders = {module, module.rpartition(".")[0]}
+        beside = (e for e in self._modules() if e != module and e.rpartition(".")[0] in folders)
         return any(
-            self._files.binary_spells(each, module, name)
-            for each in self._searched
-            if each.binary is not None and each.name != module
+            each is not None
+            and bool(self._files.binary_has(each, name))
+            and self._files.binary_spells(each, module, name)
+            for each in map(self._files.module, beside)
         )
 
     def once(self, wanted: tuple[str, ...], search: Callable[[], bool]) -> bool:

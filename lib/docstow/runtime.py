@@ -701,6 +701,7 @@ class Runtime:
             self.advisories,
             lambda: self.engines,
             lambda: self.finder,
+            self._background,
             dropping=drops_suspect(self.settings),
             metrics=self.metrics,
         )

@@ -1,4 +1,4 @@
-"""Properties that are computed once by whichever thread comes first; the threads of BLAS."""
+"""Properties that are computed once, what is done soon, and the threads of BLAS."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from docstow.core.threads import lazy
+from docstow.core.threads import Background, lazy
 
 
 class Machine:
@@ -83,3 +83,23 @@ print(len(os.listdir("/proc/self/task")))
         [sys.executable, "-c", code], env=inherited | chosen, capture_output=True, text=True
     )
     assert done.stdout.splitlines()[-1:] == [str(min(threads, os.cpu_count() or 1))], done.stderr
+
+
+def test_what_is_done_soon_is_waited_for_once_it_has_begun() -> None:
+    background, begun, gate, done = Background(), threading.Event(), threading.Event(), []
+
+    def act() -> None:
+        begun.set()
+        assert gate.wait(30)
+        done.append(1)
+
+    background.soon("act", act)
+    assert begun.wait(30)
+    closing = threading.Thread(target=background.close)
+    closing.start()
+    gate.set()
+    closing.join(30)
+    assert done == [1]
+    background.soon("act", act)
+    background.close()
+    assert done == [1]

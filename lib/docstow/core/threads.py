@@ -103,11 +103,32 @@ def waiting_as(wait: Callable[[], AbstractContextManager[object]]) -> Iterator[N
         _wait.reset(token)
 
 
+#: What is done soon begins so long after, in seconds: a program that ends now does not wait for it.
+_SOON_S = 0.05
+
+
 class Background:
-    """Threads that act periodically beside a server, until its process ends."""
+    """Threads that act beside a server: periodically until its process ends, or once."""
 
     def __init__(self) -> None:
         self._closed = threading.Event()
+        self._soon: list[threading.Thread] = []
+
+    def soon(self, name: str, act: Callable[[], object]) -> None:
+        """Act once, a moment from now, unless :meth:`close` is called before.
+
+        Args:
+            name: of the thread.
+            act: does the work, which is short.
+        """
+
+        def run() -> None:
+            if not self._closed.wait(_SOON_S):
+                act()
+
+        thread = threading.Thread(target=run, name=name, daemon=True)
+        self._soon.append(thread)
+        thread.start()
 
     def repeat(
         self, name: str, pauses: Iterable[float], act: Callable[[], object], failure: str
@@ -133,8 +154,10 @@ class Background:
         threading.Thread(target=run, name=name, daemon=True).start()
 
     def close(self) -> None:
-        """Begin nothing any more; what is under way ends with the process."""
+        """Begin nothing any more; what repeats and is under way ends with the process."""
         self._closed.set()
+        for each in self._soon:
+            each.join()
 
 
 if TYPE_CHECKING:

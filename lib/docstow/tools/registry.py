@@ -13,6 +13,7 @@ from docstow.core.records import dataclass
 from docstow.tools import Answer, Metrics, Tool, Toolbox, ToolGroup
 
 if TYPE_CHECKING:
+    from docstow.core.threads import Background
     from docstow.ingest.pushed_texts import Collections
     from docstow.languages.projects import Projects
     from docstow.languages.shared.engines import Engines
@@ -39,6 +40,7 @@ class ToolMakers:
         advisories: those that the operator has, if any.
         open_engines: opens the type checkers that are installed.
         open_finder: opens what finds packages by purpose.
+        background: where something is made ready between calls.
         dropping: drop third-party text that speaks to an assistant, instead of marking it.
         metrics: counts the calls.
     """
@@ -51,6 +53,7 @@ class ToolMakers:
     advisories: Advisories | None
     open_engines: Callable[[], Engines]
     open_finder: Callable[[], PackageFinder]
+    background: Background
     dropping: bool = False
     metrics: Metrics = field(default_factory=Metrics)
 
@@ -178,7 +181,12 @@ class ToolMakers:
 
         return [
             verify_code.tool(
-                self.library, self.snapshots, self.projects, self.advisories, self.open_engines()
+                self.library,
+                self.snapshots,
+                self.projects,
+                self.advisories,
+                self.open_engines(),
+                self.background,
             )
         ]
 

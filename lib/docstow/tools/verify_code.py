@@ -12,6 +12,7 @@ from docstow.tools import COUNT, TEXT, Answer, Tool, list_schema, paged, result_
 from docstow.tools.parameters import CURSOR, LOCKFILE, TARGET, Parameter
 
 if TYPE_CHECKING:
+    from docstow.core.threads import Background
     from docstow.languages.projects import Projects
     from docstow.languages.shared.engines import Engines
     from docstow.library import Library
@@ -28,6 +29,7 @@ def tool(
     projects: Projects | None,
     advisories: Advisories | None = None,
     engines: Engines | None = None,
+    background: Background | None = None,
 ) -> Tool:
     """Make the tool.
 
@@ -37,6 +39,8 @@ def tool(
         projects: the projects that may be looked into; None where there are none.
         advisories: those that the operator has, if any.
         engines: type checkers that judge what our reader leaves open, if there are any.
+        background: where what compares names is made ready after the first answer; without it
+            the first wrong name waits for that.
     """
     finding = result_schema(
         {"line": COUNT, "name": TEXT, "status": TEXT},
@@ -70,7 +74,7 @@ def tool(
             Parameter("all", "boolean", "List what is right too", default=False, rare=True),
             CURSOR,
         ),
-        run=_Checks(library, snapshots, projects, advisories, engines).run,
+        run=_Checks(library, snapshots, projects, advisories, engines, background).run,
         output_schema=list_schema(
             finding,
             language=TEXT,
@@ -91,7 +95,9 @@ class _Checks:
         projects: Projects | None,
         advisories: Advisories | None,
         engines: Engines | None,
+        background: Background | None,
     ) -> None:
+        self._background = background
         self._services = library, snapshots, projects, advisories, engines
         self._last: tuple[object, dict[str, Any]] | None = None
 
@@ -105,6 +111,11 @@ class _Checks:
             from docstow.tools.check_code import verify
 
             whole = verify(*self._services, arguments)
+            if self._background is not None:
+                from docstow.languages.shared import findings
+
+                self._background.soon("names", findings.prepare)
+                self._background = None
         page = paged(whole["results"], arguments["cursor"], arguments["code"], _PER_PAGE)
         self._last = (key, whole) if page["cursor"] else None
         return Answer({**whole, **page})

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import subprocess
+import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from docstow.core.errors import InvalidParameter
+from docstow.core.settings import load
+from docstow.core.threads import Background
 from docstow.index.loaded import Index
 from docstow.languages.projects import Projects
 from docstow.languages.python import check as python_code
 from docstow.languages.python.resolver import PythonResolver
+from docstow.languages.shared import findings
 from docstow.runtime import Runtime
 from docstow.tools import Toolbox, verify_code
 from docstow.tools.check_code import language_of
@@ -47,6 +54,31 @@ def test_only_what_is_wrong_is_listed(rust_runtime: Runtime) -> None:
     ]
     whole = call(rust_runtime, code=code, versions={"tokio": "1.43.1"}, all=True)
     assert [row["status"] for row in whole["results"]] == ["ok", "unknown"]
+
+
+def test_what_compares_names_is_made_ready_after_the_first_answer(
+    tmp_path: Path,
+) -> None:
+    begun: list[Callable[[], object]] = []
+
+    class Noted(Background):
+        def soon(self, name: str, act: Callable[[], object]) -> None:
+            begun.append(act)
+
+    flags = {"store": str(tmp_path), "cache": str(tmp_path / "cache"), "offline": True}
+    with contextlib.closing(Runtime(load(flags, {}))) as runtime:
+        tool = verify_code.tool(runtime.library, runtime.snapshots, None, background=Noted())
+        for _ in range(2):
+            Toolbox([tool]).call("verify_code", {"code": "import os", "language": "python"})
+    assert begun == [findings.prepare]
+    compare = (
+        "import sys\nfrom docstow.languages.shared.findings import nearest, prepare\nprepare()\n"
+        "known = {*sys.modules}\nsiblings = [f'a.fetch_{each}' for each in range(1000)]\n"
+        "nearest('get_all', siblings, summaries={'a.fetch_1': 'Return all rows.'})\n"
+        "print({*sys.modules} - known)"
+    )
+    ran = subprocess.run([sys.executable, "-c", compare], capture_output=True, text=True)
+    assert (ran.stdout.strip(), ran.stderr) == ("set()", "")
 
 
 def test_what_was_found_out_about_a_crate_is_kept(

@@ -202,6 +202,9 @@ NOT_ALL_GIVEN = {
 #: Members of values of unknown classes that something may have, and keywords that may be taken.
 MAYBE_HEARD_OF = {
     "a word of the package": "quay.anchorage().light()",
+    "a module that is made": "quay.load('a').lamp()",
+    "a node of Python's syntax": "quay.leaves()[0].lineno",
+    "a base in another package": "from sound.crews.divers import Divers\nDivers().dismiss()",
     "a name of Python's own": "quay.anchorage().title()",
     "a method of what is given": "import harbour\nquay.anchorage(harbour.Ship()).moor('a')",
     "a method of the code": ("class Own:\n    def lamp(self): ...\nquay.anchorage(Own()).lamp()"),
@@ -897,7 +900,10 @@ class Model(metaclass=Meta):
     },
     "quay": {
         "quay/__init__.py": """
+import ast
 from typing import overload
+
+from quay.loads import load
 
 def anchorage(*given):
     return _KEPT[given]
@@ -914,6 +920,12 @@ def hail(at: str, *, pitch: int = 1) -> None: ...
 def hail(at: str, work, *args, **kwargs) -> None: ...
 def hail(at, *args, **kwargs):
     return _KEPT[at](*args, **kwargs)
+
+class Leaf(ast.AST):
+    stem: "Leaf"
+
+def leaves() -> list[Leaf]:
+    return _KEPT
 
 class Float:
     def __new__(cls, *args, **kwargs):
@@ -932,6 +944,30 @@ class Buoy:
 class Any:
     def __getattr__(self, name):
         return _KEPT[name].made(name)
+""",
+        "quay/loads.py": """
+from importlib import import_module
+
+def load(name):
+    return made(import_module(name))
+""",
+    },
+    "crews": {
+        "sound/crews/base.py": """
+class Crew:
+    _only = None
+    def __new__(cls, *given):
+        if cls._only is None:
+            cls._only = object.__new__(cls)
+        return cls._only
+    def dismiss(self): ...
+""",
+    },
+    "crews-divers": {
+        "sound/crews/divers.py": """
+from sound.crews.base import Crew
+class Divers(Crew):
+    def dive(self): ...
 """,
     },
     "sand-dune": {"sand/dune/__init__.py": "def dig(): ...\n"},

@@ -59,6 +59,10 @@ from docstow.languages.shared.surface import (
 from docstow.text.python_ast import try_parse_module
 
 _MOST_MODULES = 20_000
+#: What imports a module by a name that it is given.
+_IMPORTING = ("import_module", "__import__")
+#: What nodes of Python's own syntax are.
+_SYNTAX = "ast.AST"
 #: Modules that are searched for one name.
 _MOST_HOMES = 60
 #: Functions that hand keywords on, one to the other.
@@ -306,7 +310,7 @@ class PythonSurface:
                 doubt = lineage.doubt(name)
                 if not (doubt.by_words if called else doubt.is_written):
                     return True
-                homes = (self._siblings(_root(each.path)) for each in lineage.classes)
+                homes = (self._siblings(each.path) for each in lineage.classes)
                 surfaces |= {id(each): each for each in homes if each is not None}
             elif self.resolver.compiled_module(view.path) is not None:
                 if view.path.endswith((".ffi", ".lib")):
@@ -550,6 +554,11 @@ class PythonSurface:
         standard = (each.__name__ for one in lineages for each in one.standard)
         return frozenset({*own, *standard} - {"object"})
 
+    def base_paths(self, path: str) -> frozenset[str]:
+        """Return the paths of a class and of its bases, those of other packages included."""
+        lineages = [each.names.lineage(each) for each in _definitions(self._views(path))]
+        return frozenset(each.path for one in lineages for each in one.classes)
+
     def subclass_names(self, path: str) -> frozenset[str]:
         """Return the last names of the classes of the package that extend one of its own."""
         return self._subclasses.names_below(path.rpartition(".")[2])
@@ -639,8 +648,19 @@ class PythonSurface:
     def stands_for_others(self, path: str) -> bool:
         """Return whether values of other classes may be taken for instances of a class."""
         lineages = [each.names.lineage(each) for each in _definitions(self._views(path))]
-        # What a metaclass makes are classes, and what these make are no instances of it.
-        return any(each.stands_for_others or type in each.standard for each in lineages)
+        # What a metaclass makes are classes, and what these make are no instances of it; nodes of
+        # Python's syntax are made by Python, whatever an annotation calls them.
+        return any(
+            each.stands_for_others
+            or type in each.standard
+            or any(one.path == _SYNTAX != path for one in each.classes)
+            for each in lineages
+        )
+
+    def loads_modules(self, path: str) -> bool:
+        """Return whether the module of a function imports others whose names it is given."""
+        module = self._home(path).rpartition(".")[0]
+        return any(self._subclasses.is_in(module, each) for each in _IMPORTING)
 
     def may_derive(self, path: str, base: str) -> bool:
         """Return whether a class has a base, or one that is not known."""

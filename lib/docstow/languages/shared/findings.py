@@ -241,6 +241,12 @@ def nearest(
     return tuple(ordered[:most])
 
 
+def prepare() -> None:
+    """Load what names are compared by, so that the first one that is absent does not wait."""
+    _Rough(["fetch_name"]).like("get_name")
+    likeness("get_name", "fetch_name", "Return the name of it.", {})
+
+
 def _has_all(wanted: str, name: str) -> bool:
     """Return whether a name has all words of a wanted one: ``LpMinimize`` of ``MINIMIZE``."""
     mine = set(words(wanted))

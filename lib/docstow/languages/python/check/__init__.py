@@ -377,18 +377,19 @@ class _Checker:
         path, package = f"{owner.path}.{name}", owner.package
         if package.symbol(path) is not None:
             return path, self._names.look_up(path)
-        near = self._names.suggest(package, owner.path, name, call=call)
-        is_missing = (
-            owner.certainly_lacks(name)
-            and (
-                is_conclusive(owner, name, near, called=called)
-                or is_unheard_of(owner, name, called=called)
-            )
-            and not is_told(owner, name)
-            and not may_be_of_middleware(owner, name, called=called)
-            and not subclass_may_have(owner, name)
-            and not self._values.classes.subclass_has(owner, name)
-            and not self._values.is_extended_with(owner, name)
+        may_have = (
+            not owner.certainly_lacks(name)
+            or is_told(owner, name)
+            or may_be_of_middleware(owner, name, called=called)
+            or subclass_may_have(owner, name)
+            or self._values.classes.subclass_has(owner, name)
+            or self._values.is_extended_with(owner, name)
+        )
+        # What is near costs more than the rest, and is of use where the name is absent alone.
+        near = () if may_have else self._names.suggest(package, owner.path, name, call=call)
+        is_missing = not may_have and (
+            is_conclusive(owner, name, near, called=called)
+            or is_unheard_of(owner, name, called=called)
         )
         if not is_missing:
             return path, Answer("not_checked", package=package)

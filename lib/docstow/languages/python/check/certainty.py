@@ -45,6 +45,8 @@ def _is_extended(owner: PackageType) -> bool:
 def subclass_may_have(owner: PackageType, name: str, *, exact: bool = False) -> bool:
     """Return whether a subclass in the package has a name that a class lacks, or may have it.
 
+    A class that stands for others may have any name.
+
     Args:
         owner: the class.
         name: the name.
@@ -52,9 +54,9 @@ def subclass_may_have(owner: PackageType, name: str, *, exact: bool = False) -> 
     """
     surface, is_open = owner.package.surface, not owner.is_plain
     return isinstance(surface, PythonSurface) and any(
-        surface.is_given(each, name)
-        if exact
-        else surface.subclass_may_have(each, name, is_open=is_open)
+        surface.stands_for_others(each)
+        or surface.is_given(each, name)
+        or (not exact and surface.subclass_may_have(each, name, is_open=is_open))
         for each in owner.paths
     )
 
@@ -72,12 +74,6 @@ def may_decide(path: str, given: Iterable[ValueType | None]) -> bool:
     return path.startswith("numpy.") and any(
         isinstance(each, PackageType) and each.package.name not in own for each in given
     )
-
-
-def stands_for_others(owner: PackageType) -> bool:
-    """Return whether values of other classes may be taken for instances of a class."""
-    surface = owner.package.surface
-    return isinstance(surface, PythonSurface) and any(map(surface.stands_for_others, owner.paths))
 
 
 def subclass_may_take(owner: PackageType, method: str, keyword: str) -> bool:

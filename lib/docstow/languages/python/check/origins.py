@@ -41,6 +41,7 @@ if TYPE_CHECKING:
 
     from docstow.languages.python.check.checked import Checked
     from docstow.languages.shared.lookup import Installed
+    from docstow.languages.shared.surface import Symbol
 
 #: Steps from a value to what it is made of.
 _DEEPEST = 40
@@ -403,7 +404,17 @@ class Origins:
         said = symbol.signature.rpartition("->")[2] if symbol and "->" in symbol.signature else ""
         anything = _ANYTHING.fullmatch if package.name == STANDARD else _ANYTHING.search
         is_any = anything(said.strip()) is not None or path.rpartition(".")[2] in _STORES
-        return None if is_any else {package.name: package}
+        if is_any or (symbol is not None and not said and _loads(package, symbol)):
+            return None
+        return {package.name: package, **self._packages_of_bases(package, symbol)}
+
+    def _packages_of_bases(self, package: Installed, symbol: Symbol | None) -> _Packages:
+        """Return the packages of a class's bases, but for Python's own."""
+        surface = package.surface
+        if symbol is None or symbol.kind != "class" or not isinstance(surface, PythonSurface):
+            return {}
+        found = map(self._names.resolver.package_for, sorted(surface.base_paths(symbol.path)))
+        return {each.name: each for each in found if each is not None and each.name != STANDARD}
 
     def _attribute(self, node: ast.Attribute, scope: Scope, depth: int) -> _Packages | None:
         if node.attr in _STORES and not self._is_made_there(node, scope):
@@ -511,6 +522,13 @@ class Origins:
         finally:
             self._open.discard(key)
         return {**made, **given} if made is not None and given is not None else None
+
+
+def _loads(package: Installed, symbol: Symbol) -> bool:
+    """Return whether a function may return a module that is made while the code runs."""
+    surface = package.surface
+    is_function = symbol.kind in {"function", "method"} and package.name != STANDARD
+    return is_function and isinstance(surface, PythonSurface) and surface.loads_modules(symbol.path)
 
 
 def _imports(package: Installed, name: str) -> bool:

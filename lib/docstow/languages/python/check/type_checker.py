@@ -37,7 +37,6 @@ from docstow.languages.python.check.certainty import (
     makes_others,
     may_be_of_middleware,
     may_make_another,
-    stands_for_others,
     subclass_may_have,
     subclass_may_take,
     subclass_takes_more,
@@ -492,7 +491,7 @@ class _Judge:
         """Return whether a value may be of another class that has the name, as a subclass."""
         name, values = claim.name, self._own.values
         exact = self._is_made(claim.node.value, kind)
-        if claim.title and (stands_for_others(kind) or subclass_may_have(kind, name, exact=exact)):
+        if claim.title and subclass_may_have(kind, name, exact=exact):
             return True
         is_below = not exact and values.classes.subclass_has(kind, name)
         return is_below or values.is_extended_with(kind, name)

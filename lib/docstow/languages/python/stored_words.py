@@ -15,7 +15,7 @@ from pathlib import Path
 from docstow.languages.python.cache_file import CacheFile, stored_bytes
 
 #: Bytes that are stored; a package of 300 modules takes about one megabyte.
-_MOST_STORED = 64 * 1024 * 1024
+_MOST_STORED = 160 * 1024 * 1024
 #: Longer ones are no names.
 _LONGEST = 80
 #: Everything but letters, digits and underscores of ASCII parts words.

@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 import enum
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -238,7 +238,7 @@ class PythonSurface:
             elif isinstance(view, DefinitionView):
                 reason = view.names.lineage(view).doubt(name).reason
                 last = view.definition.name
-                if not reason and name and self._subclasses.is_given(last, name):
+                if not reason and name and self._subclasses.are_given([last], name):
                     reason = "a module gives it the name"
                 if not reason and view.is_ambiguous and not (name and self._all_lack(path, name)):
                     reason = "branches differ"
@@ -545,7 +545,7 @@ class PythonSurface:
             owners: the last names of the class and its bases.
             name: the name.
         """
-        return any(self._subclasses.is_given(each, name) for each in sorted(owners))
+        return self._subclasses.are_given(sorted(owners), name)
 
     def base_names(self, path: str) -> frozenset[str]:
         """Return the last names of the bases of a class, those of the standard library included."""
@@ -660,7 +660,7 @@ class PythonSurface:
     def loads_modules(self, path: str) -> bool:
         """Return whether the module of a function imports others whose names it is given."""
         module = self._home(path).rpartition(".")[0]
-        return any(self._subclasses.is_in(module, each) for each in _IMPORTING)
+        return self._subclasses.is_in(module, *_IMPORTING)
 
     def may_derive(self, path: str, base: str) -> bool:
         """Return whether a class has a base, or one that is not known."""
@@ -862,6 +862,18 @@ def _definitions(views: list[NameView]) -> list[DefinitionView]:
     return [each for each in views if isinstance(each, DefinitionView)]
 
 
+def _gives(text: bytes, owner: bytes, name: bytes) -> bool:
+    """Return whether a module's text gives a name to a class that it does not define."""
+    # To find a text takes a hundredth of the time of what is to be matched around it.
+    path = b"%s.%s" % (owner, name)
+    if path in text and re.search(rb"\b%s\s*=[^=]" % re.escape(path), text):
+        return True
+    if owner not in text or b"def %s" % name not in text:
+        return False
+    added = rb"^@[^\n]*\b%s\b(?!\.)[^\n]*\)\n(?:@[^\n]*\n)*(?:async )?def %s\b" % (owner, name)
+    return re.search(added, text, re.MULTILINE) is not None
+
+
 def _root(path: str) -> str:
     return path.partition(".")[0]
 
@@ -1046,29 +1058,26 @@ class _Subclasses:
             if symbol is not None:
                 yield symbol.parameters
 
-    def is_given(self, owner: str, name: str) -> bool:
-        """Return whether a module gives a name to a class from outside.
+    def are_given(self, owners: Sequence[str], name: str) -> bool:
+        """Return whether a module gives a name to one of some classes from outside.
 
         That is ``Owner.name = …``, or a function of that name below ``@add_method(Owner)``.
         """
-        return self.words.once(("given", owner, name), lambda: self._search_given(owner, name))
+        wanted = "given", *owners, name
+        return self.words.once(wanted, lambda: self._search_given(owners, name))
 
-    def _search_given(self, owner: str, name: str) -> bool:
-        kind, member = re.escape(owner.encode()), re.escape(name.encode())
-        given = re.compile(
-            rb"\b%s\.%s\s*=[^=]|^@[^\n]*\b%s\b(?!\.)[^\n]*\)\n(?:@[^\n]*\n)*(?:async )?def %s\b"
-            % (kind, member, kind, member),
-            re.MULTILINE,
-        )
-        texts = (self.words.read(each) for _, each in self.words.files_with(name))
-        return any(name.encode() in text and given.search(text) for text in texts)
+    def _search_given(self, owners: Sequence[str], name: str) -> bool:
+        with_name = {*self.words.files_with(name)}
+        files = with_name.intersection(self.words.files_with(*owners))
+        member = name.encode()
+        texts = (self.words.read(each) for _, each in sorted(files))
+        return any(_gives(text, each.encode(), member) for text in texts for each in owners)
 
-    def is_in(self, module: str, name: str) -> bool:
-        """Return whether the file of a module has a word."""
-        files = self._surface.files.module(module)
-        mention = re.compile(rb"\b%s\b" % re.escape(name.encode()))
-        layers = files.layers if files is not None else ()
-        return any(mention.search(self.words.read(each.path)) for each in layers)
+    def is_in(self, module: str, *words: str) -> bool:
+        """Return whether the file of a module has one of some words."""
+        mention = re.compile(rb"\b(?:%s)\b" % "|".join(map(re.escape, words)).encode())
+        files = (file for each, file in self.words.files_with(*words) if each == module)
+        return any(mention.search(self.words.read(each)) for each in files)
 
     def names_below(self, owner: str) -> frozenset[str]:
         """Return the last names of the classes below one."""

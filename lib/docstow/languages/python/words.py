@@ -300,8 +300,8 @@ class Words:
         beside = (e for e in self._modules() if e != module and e.rpartition(".")[0] in folders)
         return any(
             each is not None
-            and bool(self._files.binary_has(each, name))
             and self._files.binary_spells(each, module, name)
+            and bool(self._files.binary_has(each, name))
             for each in map(self._files.module, beside)
         )
 

@@ -126,6 +126,11 @@ class Inference:
         self._variables = Variables()
         #: What functions without annotations return.
         self._returns: dict[Function, ValueType | None] = {}
+        self._returning = 0
+        #: What expressions are found to be where nothing waits for them, with their scopes.
+        self._inferred: dict[tuple[ast.expr, int], Inferred] = {}
+        #: How often an expression was too deep to be followed.
+        self._cut = 0
         self._parsed_arguments = self._find_parsed_arguments(scopes)
 
     @cached_property
@@ -434,8 +439,10 @@ class Inference:
         if node not in self._returns:
             # A function that calls itself returns nothing certain.
             self._returns[node] = None
+            self._returning += 1
             values = list(returned_values(node)) if node in self._scopes else []
             found = [self.infer(e, self._scopes[node], 0) if e else None for e in values]
+            self._returning -= 1
             self._returns[node] = without_none(join(found))
         return self._returns[node]
 
@@ -448,7 +455,18 @@ class Inference:
     def infer(self, node: ast.expr, scope: Scope, depth: int) -> Inferred:
         """Return the type of an expression; None where it is not certain."""
         if depth > _DEEPEST:
+            self._cut += 1
             return None
+        key, cut = (node, id(scope)), self._cut
+        if key in self._inferred:
+            return self._inferred[key]
+        found = self._infer(node, scope, depth)
+        # What is found while a variable or a function waits may be other than what it is alone.
+        if not (self._variables.is_inferring or self._returning or self._cut > cut):
+            self._inferred[key] = found
+        return found
+
+    def _infer(self, node: ast.expr, scope: Scope, depth: int) -> Inferred:
         if (kind := self._tested.get(node)) is not None:
             kinds = kind.elts if isinstance(kind, ast.Tuple) else [kind]
             return join(self.read_annotation(each, scope) for each in kinds)

@@ -15,6 +15,11 @@ class Variables:
         #: Variables that are being inferred, and whether they turned out to depend on themselves.
         self._open: dict[Hashable, bool] = {}
 
+    @property
+    def is_inferring(self) -> bool:
+        """Whether a variable waits for what is inferred now, which may depend on it."""
+        return bool(self._open)
+
     def agree(self, key: Hashable, infer: Callable[[], Iterable[Inferred]]) -> Inferred:
         """Return the type on which all bindings of a variable agree; None where they do not.
 

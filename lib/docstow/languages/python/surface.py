@@ -119,6 +119,7 @@ class PythonSurface:
         self._symbols: dict[str, Symbol | None] = {}
         self._nodes: dict[str, Function | ast.ClassDef | None] = {}
         self._classes: dict[str, list[str]] = {}
+        self._outlines: dict[str, Mapping[str, Symbol]] = {}
         self.words = Words(
             self.files, self.modules, boundary, stored.words if stored is not None else None
         )
@@ -159,13 +160,25 @@ class PythonSurface:
             self._symbols[path] = self._look(path)
         return self._symbols[path]
 
-    def _look(self, path: str) -> Symbol | None:
+    def outlines(self, path: str) -> Mapping[str, Symbol]:
+        """Return the public members of a module or class without their docs; none where unknown.
+
+        To find the docs takes longer than all else.
+        """
+        if path not in self._outlines:
+            every = {each: f"{path}.{each}" for each in self._listed(path) or ()}
+            found = {n: self._symbols.get(e) or self._look(e, "") for n, e in every.items()}
+            self._outlines[path] = {n: each for n, each in found.items() if each is not None}
+        return self._outlines[path]
+
+    def _look(self, path: str, docs: str | None = None) -> Symbol | None:
+        """Return what a path means, with its docs unless others are given."""
         views = self._views(path)
         modules = [each for each in views if isinstance(each, ModuleView)]
         if modules:
             return self._module(path, modules[0])
         if found := _definitions(views):
-            text = self._docstrings.find(found)
+            text = self._docstrings.find(found) if docs is None else docs
             return _build_symbol(path, found, self._receiver(path, found), text)
         if views:
             return Symbol(path, "re-export", "", 0, 0, "", "", target=views[0].path)
@@ -498,13 +511,22 @@ class PythonSurface:
         versions = {f"{e.package.name} {e.package.version}" for e in others if e and e is not self}
         return tuple(sorted(versions))
 
+    def class_signatures(self, module: str) -> Mapping[str, str]:
+        """Return the signatures of the public classes that a module defines, by their names."""
+        files, listed = self.files.module(module), {*(self._listed(module) or ())}
+        found: dict[str, str] = {}
+        for _, facts in self.files.readable(files) if files is not None else ():
+            for name in listed & facts.names.keys():
+                for each in facts.names[name] if name not in found else ():
+                    found |= {name: each.signature} if each.kind == "class" else {}
+        return found
+
     def subclass_signatures(self, symbol: Symbol) -> list[str]:
         """Return the signatures of a class's subclasses in its own module."""
         module, _, name = (symbol.target or symbol.path).rpartition(".")
         subclass = re.compile(rf"^class \w+\(.*\b{re.escape(name)}\b", re.DOTALL)
         if module not in self._classes:
-            members = (self.members(module) or {}).values()
-            self._classes[module] = [each.signature for each in members if each.kind == "class"]
+            self._classes[module] = [*self.class_signatures(module).values()]
         return [signature for signature in self._classes[module] if subclass.match(signature)]
 
     def is_generated(self, module: str) -> bool:

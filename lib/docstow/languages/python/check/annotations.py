@@ -16,6 +16,7 @@ from docstow.languages.python.source.syntax import (
     dotted,
     function_headers,
 )
+from docstow.languages.python.surface import PythonSurface
 from docstow.languages.shared.lookup import Installed, Names
 from docstow.languages.shared.surface import Openness, Symbol
 from docstow.text.python_ast import try_parse_expression
@@ -339,16 +340,12 @@ class Annotations:
             ("typing.", "collections.abc.")
         ):
             return None
-        own = (found.package.surface.members(found.path) or {}).values()
-        if any("abstractmethod" in each.signature.partition("\ndef ")[0] for each in own):
+        own = _signatures(found.package, found.path)
+        if any("abstractmethod" in each.partition("\ndef ")[0] for each in own):
             return None
         module, _, name = found.defined_at.rpartition(".")
-        members = found.package.surface.members(module) or {}
-        classes = {
-            each: e.signature
-            for each, e in members.items()
-            if e.kind == "class" and not _STAND_IN.match(each)
-        }
+        every = _classes(found.package, module).items()
+        classes = {each: text for each, text in every if not _STAND_IN.match(each)}
         subclasses: dict[str, None] = {name: None}
         while True:
             names = "|".join(map(re.escape, subclasses))
@@ -538,3 +535,20 @@ class Annotations:
     def _defined_at(self, value_type: PackageType) -> str:
         symbol = value_type.package.surface.symbol(value_type.path)
         return (symbol.target or value_type.path) if symbol is not None else value_type.path
+
+
+def _signatures(package: Installed, owner: str) -> list[str]:
+    """Return the signatures of the members of a class."""
+    surface = package.surface
+    if isinstance(surface, PythonSurface):
+        return [each.signature for each in surface.outlines(owner).values()]
+    return [each.signature for each in (surface.members(owner) or {}).values()]
+
+
+def _classes(package: Installed, module: str) -> Mapping[str, str]:
+    """Return the signatures of the public classes of a module, by their names."""
+    surface = package.surface
+    if isinstance(surface, PythonSurface):
+        return surface.class_signatures(module)
+    members = (surface.members(module) or {}).items()
+    return {name: each.signature for name, each in members if each.kind == "class"}

@@ -7,6 +7,7 @@ import os
 import pickle
 import sqlite3
 import threading
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
@@ -15,6 +16,7 @@ import zstandard
 
 from docstow.core.errors import UnreadableInput
 from docstow.languages.python import source, stored_facts
+from docstow.languages.python.cython_sources import python_of
 from docstow.languages.python.source import read_module
 from docstow.languages.python.stored_facts import StoredFacts
 
@@ -78,6 +80,33 @@ def test_what_is_stored_is_of_all_the_code_that_reads() -> None:
     covered = {"docstow.languages.shared.surface", "docstow.text.python_ast"}
     own = {each for each in imported if each.startswith(source.__name__)}
     assert imported - own - covered == {"docstow.core.errors"}
+
+
+def test_the_python_of_cython_is_stored_while_nothing_changes_that_it_includes(
+    tmp_path: Path,
+) -> None:
+    texts = {"waves.pxi": "def surf(height): ...\n"}
+    source = 'include "waves.pxi"\ninclude "gone.pxi"\ndef swim(): ...\n'
+    made: list[str] = []
+
+    def translate(included: Callable[[str], str]) -> str:
+        made.append(python_of(source, included))
+        return made[-1]
+
+    def translated(text: str = source) -> str:
+        stored = StoredFacts(tmp_path)
+        return stored.translated(text, "sea", lambda name: texts.get(name, ""), translate)
+
+    first = translated()
+    assert "def surf(height)" in first
+    assert (translated(), len(made)) == (first, 1)
+    texts["waves.pxi"] = "def surf(board): ...\n"
+    assert "def surf(board)" in translated()
+    texts["gone.pxi"] = "def dive(): ...\n"
+    assert "def dive()" in translated()
+    assert (translated(), len(made)) == (made[2], 3)
+    translated(f"{source}\n")
+    assert len(made) == 4
 
 
 def test_on_a_full_disk_files_are_read_each_time(

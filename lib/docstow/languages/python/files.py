@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import threading
 from collections import OrderedDict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice
@@ -229,14 +229,22 @@ class PythonFiles:
 
         def included(name: str) -> str:
             with suppress(DocstowError):
-                return read(path.parent / name)
+                return read(Path(os.path.normpath(path.parent / name)))
             return ""
 
-        def declarations(name: str) -> str:
-            return included(f"{self._root.joinpath(*name.split('.'))}.pxd")
-
         module = ".".join(path.relative_to(self._root).with_suffix("").parts)
-        return python_of(read(path), included, included(f"{path.stem}.pxd"), module, declarations)
+        text = read(path)
+
+        def translate(included: Callable[[str], str]) -> str:
+            def declarations(name: str) -> str:
+                declared = self._root.joinpath(*name.split("."))
+                return included(f"{os.path.relpath(declared, path.parent)}.pxd")
+
+            return python_of(text, included, included(f"{path.stem}.pxd"), module, declarations)
+
+        if self._stored is None:
+            return translate(included)
+        return self._stored.translated(text, module, included, translate)
 
     @property
     def size(self) -> int:

@@ -2,16 +2,19 @@
 
 A file of SQLite has the facts of each module under the digest of all that decides them: the file,
 how it is read, and the code that reads it. Facts are stored as pickles, of which only their own
-classes are loaded.
+classes are loaded. The Python of a source of Cython is stored beside them, with the digests of the
+files that it includes.
 """
 
 from __future__ import annotations
 
 import hashlib
 import io
+import json
 import pickle
 import sqlite3
 import sys
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import fields, is_dataclass
 from functools import cache
@@ -84,20 +87,61 @@ class StoredFacts:
             self._store(digest, facts)
         return facts
 
-    def _load(self, digest: bytes) -> ModuleFacts | None:
-        row = self._file.run(lambda stored: stored.execute(_SELECT, [digest]).fetchone())
+    def translated(
+        self,
+        text: str,
+        module: str,
+        included: Callable[[str], str],
+        translate: Callable[[Callable[[str], str]], str],
+    ) -> str:
+        """Return the Python of a source of Cython, stored while all is the same that it includes.
+
+        Args:
+            text: the source.
+            module: its dotted name.
+            included: returns the text of a file that it may include; empty where there is none.
+            translate: makes the Python, given a function as ``included``.
+        """
+        digest = hashlib.sha256(repr((_translator(), module, text)).encode()).digest()
         with suppress(*_BROKEN):
-            if row is not None:
-                body = zstandard.ZstdDecompressor().decompress(row[0], max_output_size=_LARGEST)
-                found = _Unpickler(io.BytesIO(body)).load()
-                return found if isinstance(found, ModuleFacts) else None
+            python, files = json.loads(self._get(digest) or b"")
+            if all(_digest(included(name)) == known for name, known in files.items()):
+                return str(python)
+        asked: dict[str, str] = {}
+
+        def noted(name: str) -> str:
+            found = included(name)
+            asked[name] = _digest(found)
+            return found
+
+        made = translate(noted)
+        self._put(digest, json.dumps([made, asked]).encode())
+        return made
+
+    def _load(self, digest: bytes) -> ModuleFacts | None:
+        with suppress(*_BROKEN):
+            found = _Unpickler(io.BytesIO(self._get(digest) or b"")).load()
+            return found if isinstance(found, ModuleFacts) else None
         return None
 
     def _store(self, digest: bytes, facts: ModuleFacts) -> None:
-        """Store facts; those that were stored first are dropped where there are too many."""
         plain = io.BytesIO()
         _Pickler(plain, protocol=5).dump(facts)
-        body = zstandard.ZstdCompressor(level=1).compress(plain.getvalue())
+        self._put(digest, plain.getvalue())
+
+    def _get(self, digest: bytes) -> bytes | None:
+        """Return what is stored under a digest; None for nothing.
+
+        Raises:
+            ZstdError: it is damaged.
+        """
+        row = self._file.run(lambda stored: stored.execute(_SELECT, [digest]).fetchone())
+        unpack = zstandard.ZstdDecompressor().decompress
+        return unpack(row[0], max_output_size=_LARGEST) if row is not None else None
+
+    def _put(self, digest: bytes, plain: bytes) -> None:
+        """Store something; what was stored first is dropped where there is too much."""
+        body = zstandard.ZstdCompressor(level=1).compress(plain)
 
         def insert(stored: sqlite3.Connection) -> None:
             with stored:
@@ -138,8 +182,22 @@ class _Unpickler(pickle.Unpickler):
 def _reader() -> str:
     """Return a digest of the code that reads modules, whose next version may find more."""
     files = [Path(__file__), *(Path(each.__file__ or "") for each in (surface, python_ast))]
-    files += sorted(Path(source.__file__).parent.glob("*.py"))
+    return _digest_of([*files, *sorted(Path(source.__file__).parent.glob("*.py"))])
+
+
+@cache
+def _translator() -> str:
+    """Return a digest of the code that translates Cython, whose next version may find more."""
+    files = sorted(Path(__file__).parent.glob("cython_*.py"))
+    return _digest_of([*files, Path(python_ast.__file__ or "")])
+
+
+def _digest_of(files: Iterable[Path]) -> str:
     made = hashlib.sha256()
     for each in files:
         made.update(each.read_bytes())
     return made.hexdigest()
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()

@@ -82,6 +82,19 @@ def test_what_is_stored_is_of_all_the_code_that_reads() -> None:
     assert imported - own - covered == {"docstow.core.errors"}
 
 
+def test_exports_are_those_of_the_facts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    stored = StoredFacts(tmp_path)
+    bodies = {**MODULES, "none": b"a = 1\n", "empty": b"__all__ = []\n"}
+    names = ("dataclasses", "typing", "none", "empty")
+    expected = {each: read_module(bodies[each], each, package=False).exports for each in names}
+    assert expected["empty"] == () != expected["none"] is None
+    first = {each: stored.exports(bodies[each], each, package=False) for each in names}
+    forbid(monkeypatch)
+    monkeypatch.setattr(StoredFacts, "_load", lambda *_: None)
+    again = {each: stored.exports(bodies[each], each, package=False) for each in names}
+    assert expected == first == again
+
+
 def test_the_python_of_cython_is_stored_while_nothing_changes_that_it_includes(
     tmp_path: Path,
 ) -> None:

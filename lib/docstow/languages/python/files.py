@@ -189,6 +189,18 @@ class PythonFiles:
         _cache.put(key, stamp, facts)
         return facts
 
+    def exports(self, module: str, layer: Layer) -> tuple[str, ...] | None:
+        """Return ``__all__`` of a file; None where it has none, or cannot be read."""
+        if self._stored is None:
+            facts = self.facts(module, layer)
+            return facts.exports if facts is not None else None
+        with suppress(DocstowError):
+            if self.stamps.note(layer.path) is not None:
+                return self._stored.exports(
+                    self._source(layer), module, package=layer.package, version=self._version
+                )
+        return None
+
     def text(self, layer: Layer) -> str:
         """Return the text of a file, one line break a line.
 

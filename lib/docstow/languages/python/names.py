@@ -278,7 +278,7 @@ class Names:
         self._stars: dict[str, Sequence[NameView]] = {}
         self._lineages: dict[tuple[Layer, str], Lineage] = {}
         self._found: dict[tuple[str, str], list[NameView]] = {}
-        self._exports: dict[str, frozenset[str] | None] = {}
+        self._exports: dict[str, Mapping[str, None] | None] = {}
         self._bound_names: dict[str, tuple[str, ...]] = {}
         self._offered: dict[str, frozenset[str] | None] = {}
         self._star_homes: dict[str, tuple[dict[str, list[int]], list[int]]] = {}
@@ -550,7 +550,7 @@ class Names:
 
     def _read_offered(self, module: ModuleFiles) -> frozenset[str] | None:
         if (exports := self.exports(module)) is not None:
-            return exports
+            return frozenset(exports)
         found = {*self.bound_names(module), *self.files.children(module.name)}
         found |= {each.rpartition(":")[2] for each in self.getattr_names(module) or ()}
         for star in self.stars(module):
@@ -574,14 +574,13 @@ class Names:
         exports = self.exports(module)
         return name in exports if exports is not None else not name.startswith("_")
 
-    def exports(self, module: ModuleFiles) -> frozenset[str] | None:
+    def exports(self, module: ModuleFiles) -> Mapping[str, None] | None:
         """Return ``__all__`` of all files of a module; None where one has none that can be read."""
         if module.name not in self._exports:
-            facts = [self.files.facts(module.name, each) for each in module.layers]
-            found = [each.exports if each is not None else None for each in facts]
-            names = {name for each in found for name in each or ()}
+            found = [self.files.exports(module.name, each) for each in module.layers]
+            names = dict.fromkeys(name for each in found for name in each or ())
             is_known = bool(found) and None not in found
-            self._exports[module.name] = frozenset(names) if is_known else None
+            self._exports[module.name] = names if is_known else None
         return self._exports[module.name]
 
     def why_uncertain(

@@ -79,13 +79,28 @@ class StoredFacts:
         Raises:
             UnreadableInput: it is no Python that this interpreter can parse.
         """
-        read_by = repr((_reader(), sys.version_info[:2], name, package, version))
-        digest = hashlib.sha256(read_by.encode() + body).digest()
+        digest = _facts_key(body, name, package=package, version=version)
         facts = self._load(digest)
         if facts is None:
             facts = read_module(body, name, package=package, version=version)
             self._store(digest, facts)
         return facts
+
+    def exports(
+        self, body: bytes, name: str, *, package: bool, version: tuple[int, int] | None = None
+    ) -> tuple[str, ...] | None:
+        """Return ``__all__`` of one file without the rest of its facts; None where it has none.
+
+        Raises:
+            UnreadableInput: it is no Python that this interpreter can parse.
+        """
+        digest = _facts_key(b"__all__ " + body, name, package=package, version=version)
+        with suppress(*_BROKEN):
+            (names,) = json.loads(self._get(digest) or b"")
+            return tuple(names) if names is not None else None
+        found = self.read(body, name, package=package, version=version).exports
+        self._put(digest, json.dumps([found]).encode())
+        return found
 
     def translated(
         self,
@@ -176,6 +191,12 @@ class _Unpickler(pickle.Unpickler):
             if module == known.__name__ and isinstance(found := getattr(known, name), type):
                 return found
         raise pickle.UnpicklingError(f"{module}.{name} is no part of facts")
+
+
+def _facts_key(body: bytes, name: str, *, package: bool, version: tuple[int, int] | None) -> bytes:
+    """Return a digest of all that decides what the facts of a file are."""
+    read_by = repr((_reader(), sys.version_info[:2], name, package, version))
+    return hashlib.sha256(read_by.encode() + body).digest()
 
 
 @cache

@@ -1222,14 +1222,12 @@ def _public_module_names(
         trail: the modules that import all names of it, the first one first.
     """
     trail = (*trail, module.name)
-    found: dict[str, None] = {}
     exports = names.exports(module)
-    for layer, facts in names.files.readable(module):
-        found |= dict.fromkeys(facts.exports or ())
-        if exports is None:
-            ways = facts.names.items()
-            own = (each for each, bound in ways if _is_public(each, bound, layer, facts))
-            found |= dict.fromkeys(own)
+    found = {**(exports or {})}
+    for layer, facts in names.files.readable(module) if exports is None else ():
+        ways = facts.names.items()
+        own = (each for each, bound in ways if _is_public(each, bound, layer, facts))
+        found |= dict.fromkeys((*(facts.exports or ()), *own))
     if exports is None:
         for star in names.stars(module):
             # Names of what is not below it are not its own; a module that imports itself ends here.

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import heapq
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Protocol
 
@@ -18,7 +20,7 @@ from docstow.languages.shared.findings import (
     nearest,
     sort_findings,
 )
-from docstow.languages.shared.likeness import name_similarity, words
+from docstow.languages.shared.likeness import likeness, name_similarity, words
 
 if TYPE_CHECKING:
     from docstow.languages.shared.surface import Parameter, Surface, Symbol
@@ -33,7 +35,7 @@ _MOST_MODULES = 40
 #: Modules of a package whose names are all listed: those of more take too long to read.
 _MOST_LISTED = 2_500
 #: Members of one owner that are all looked at; of more those that are like the wanted one.
-_MOST_MEMBERS, _MOST_ALIKE, _MOST_LIKE = 1_500, 100, 300
+_MOST_MEMBERS, _MOST_ALIKE, _MOST_LIKE, _MOST_READ = 1_500, 100, 300, 40
 #: From how many modules on that have a name none of them is meant before what is like it.
 _MANY_MODULES = 3
 #: Of a name's documentation.
@@ -435,8 +437,15 @@ def _members(package: Installed, owner: str, name: str) -> Mapping[str, Symbol]:
     mine = {*words(name)}
     alike = sorted(listed, key=lambda each: name_similarity(name, each), reverse=True)
     near = [*alike[:_MOST_ALIKE], *(e for e in listed if not mine.isdisjoint(words(e)))]
-    found = {each: package.symbol(f"{owner}.{each}") for each in near[:_MOST_LIKE]}
+    # What each of them is stands in another module, as a rule: only of the best that is read.
+    best = heapq.nlargest(_MOST_READ, dict.fromkeys(near[:_MOST_LIKE]), key=partial(_like, name))
+    found = {each: package.symbol(f"{owner}.{each}") for each in best}
     return {each: symbol for each, symbol in found.items() if symbol is not None}
+
+
+def _like(wanted: str, name: str) -> float:
+    """Return how like a name is to one that is absent, of which nothing else is known."""
+    return likeness(wanted, name, "", {})[0]
 
 
 def _is_importable(package: Installed, path: str) -> bool:

@@ -39,7 +39,8 @@ for three lines of JavaScript; ``programs/twentyfourth``, ``programs/twentyfifth
 likewise; ``programs/twentyninth`` to ``programs/thirtyfifth`` 26 each, likewise: the first two, the
 fourth and the sixth over packages drawn from the 500 most used ones, the others over known ones;
 ``programs/thirtysixth`` to ``programs/fortyfifth`` 26 each, likewise: the first two, the fifth, the
-sixth and the eighth over drawn packages.
+sixth and the eighth over drawn packages; ``programs/fortysixth`` to ``programs/fortyeighth`` 26
+each, likewise, the second one over known packages.
 Programs with ``(js)`` in their titles are given as JavaScript.
 
 The packages are installed, and never run::
@@ -82,6 +83,7 @@ _LATER = (
     *("thirtyfirst", "thirtysecond", "thirtythird", "thirtyfourth", "thirtyfifth"),
     *("thirtysixth", "thirtyseventh", "thirtyeighth", "thirtyninth", "fortieth"),
     *("fortyfirst", "fortysecond", "fortythird", "fortyfourth", "fortyfifth"),
+    *("fortysixth", "fortyseventh", "fortyeighth"),
 )
 _KEPT = (*_LATER[5:],)
 PARTS = (*HALVES, *_LATER, *(f"{each}-kept" for each in _KEPT))

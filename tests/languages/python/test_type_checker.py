@@ -204,6 +204,14 @@ MAYBE_HEARD_OF = {
     "a word of the package": "quay.anchorage().light()",
     "a module that is made": "quay.load('a').lamp()",
     "a node of Python's syntax": "quay.leaves()[0].lineno",
+    "a field that a metaclass reads": (
+        "import buoys\nclass M(buoys.Message):\n    rows = buoys.Field(1)\n"
+        "m = M()\nm.rows.append(1)\ntype(m)"
+    ),
+    "a class of a type variable": "import buoys\nbuoys.find().value.chain",
+    "a type variable of its own": (
+        "from typing_extensions import TypeVar\nT = TypeVar('T')\nT.has_default()"
+    ),
     "a base in another package": "from sound.crews.divers import Divers\nDivers().dismiss()",
     "a name of Python's own": "quay.anchorage().title()",
     "a method of what is given": "import harbour\nquay.anchorage(harbour.Ship()).moor('a')",
@@ -951,6 +959,40 @@ from importlib import import_module
 def load(name):
     return made(import_module(name))
 """,
+    },
+    "buoys": {
+        "buoys/py.typed": "",
+        "buoys/__init__.py": """
+from typing import Generic, TypeVar
+
+class Field:
+    def __init__(self, kind: int) -> None: ...
+
+class Fields(type):
+    def __new__(cls, name, bases, body):
+        return super().__new__(cls, name, bases, _made(body))
+
+class Message(metaclass=Fields): ...
+
+class Anchor:
+    chain: int = 1
+
+class Rope:
+    def __init__(self, chains: int) -> None:
+        self.chains = chains
+
+T = TypeVar("T", Anchor, Rope)
+
+class Found(Generic[T]):
+    def __init__(self, value: T) -> None:
+        self.value = value
+
+def find():
+    return Found(value=Rope(1))
+""",
+    },
+    "typing_extensions": {
+        "typing_extensions.py": "import typing\nclass TypeVar:\n    def __new__(cls, name): ...\n"
     },
     "crews": {
         "sound/crews/base.py": """

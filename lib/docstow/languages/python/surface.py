@@ -670,6 +670,8 @@ class PythonSurface:
     def stands_for_others(self, path: str) -> bool:
         """Return whether values of other classes may be taken for instances of a class."""
         lineages = [each.names.lineage(each) for each in _definitions(self._views(path))]
+        if self.package.name == "typing_extensions":
+            return True  # What these classes make is of ``typing``.
         # What a metaclass makes are classes, and what these make are no instances of it; nodes of
         # Python's syntax are made by Python, whatever an annotation calls them.
         return any(
@@ -678,6 +680,10 @@ class PythonSurface:
             or any(one.path == _SYNTAX != path for one in each.classes)
             for each in lineages
         )
+
+    def constrains(self, path: str) -> bool:
+        """Return whether a type variable lists a class: ``TypeVar("T", Anchor, Rope)``."""
+        return self._subclasses.is_constraint(self._home(path).rpartition(".")[2])
 
     def loads_modules(self, path: str) -> bool:
         """Return whether the module of a function imports others whose names it is given."""
@@ -1100,6 +1106,17 @@ class _Subclasses:
         mention = re.compile(rb"\b(?:%s)\b" % "|".join(map(re.escape, words)).encode())
         files = (file for each, file in self.words.files_with(*words) if each == module)
         return any(mention.search(self.words.read(each)) for each in files)
+
+    def is_constraint(self, name: str) -> bool:
+        """Return whether a class is among those that a type variable may stand for."""
+        return self.words.once(("constraint", name), lambda: self._search_constraint(name))
+
+    def _search_constraint(self, name: str) -> bool:
+        files = {*self.words.files_with("TypeVar")}.intersection(self.words.files_with(name))
+        listed = re.compile(
+            rb"\bTypeVar\(\s*['\"]\w+['\"],(?![^()]*\bbound\b)[^()]*\b%s\b" % name.encode()
+        )
+        return any(listed.search(self.words.read(each)) for _, each in sorted(files))
 
     def names_below(self, owner: str) -> frozenset[str]:
         """Return the last names of the classes below one."""

@@ -112,6 +112,14 @@ def is_descriptor(kind: PackageType) -> bool:
     return any(each is not None and each.kind == "method" for each in methods)
 
 
+def is_one_of_several(owner: PackageType) -> bool:
+    """Return whether a type variable of a package stands for a class or for another one."""
+    surface = owner.package.surface
+    if not isinstance(surface, PythonSurface) or owner.package.name == STANDARD:
+        return False
+    return surface.constrains(owner.path)
+
+
 def wraps(owner: PackageType, name: str) -> bool:
     """Return whether a class stands for instances of another, and may wrap what a name gives."""
     surface = owner.package.surface

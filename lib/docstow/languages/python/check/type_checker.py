@@ -32,6 +32,7 @@ from docstow.languages.python.check.certainty import (
     is_conclusive,
     is_descriptor,
     is_filled,
+    is_one_of_several,
     is_told,
     is_unheard_of,
     makes_others,
@@ -493,8 +494,9 @@ class _Judge:
         exact = self._is_made(claim.node.value, kind)
         if claim.title and subclass_may_have(kind, name, exact=exact):
             return True
-        is_below = not exact and values.classes.subclass_has(kind, name)
-        return is_below or values.is_extended_with(kind, name)
+        if not exact and (values.classes.subclass_has(kind, name) or is_one_of_several(kind)):
+            return True
+        return values.is_extended_with(kind, name)
 
     def _is_made(self, node: ast.expr, kind: PackageType) -> bool:
         """Return whether a value is what the code makes by a call of its class."""
@@ -543,13 +545,22 @@ class _Judge:
             )
             return symbol is not None and symbol.kind == "enum" and bool(has)
         owner = self._own.values.type_of(node.value, scope)
-        if not isinstance(owner, LocalType) or owner.is_class:
-            return False
+        owners = [owner] if owner is not None else self._classes_with(node.attr)
         surface, classes = kind.package.surface, self._own.values.classes
         return isinstance(surface, PythonSurface) and any(
-            each.package.name == kind.package.name and surface.is_made(each.path)
-            for each in classes.package_bases(owner)
+            base.package.name == kind.package.name and surface.is_made(base.path)
+            for each in owners
+            if isinstance(each, LocalType) and not each.is_class
+            for base in classes.package_bases(each)
         )
+
+    def _classes_with(self, name: str) -> list[LocalType]:
+        """Return the classes of the code whose bodies bind a name, as their instances."""
+        return [
+            LocalType(node, scope.parent or scope)
+            for node, scope in self._own.inner_scopes.items()
+            if isinstance(node, ast.ClassDef) and name in scope.bindings
+        ]
 
     def _lacking(self, claim: MemberClaim, kind: PackageType, near: Sequence[str]) -> Finding:
         return self._report(

@@ -209,6 +209,14 @@ MAYBE_HEARD_OF = {
         "m = M()\nm.rows.append(1)\ntype(m)"
     ),
     "a class of a type variable": "import buoys\nbuoys.find().value.chain",
+    "a constant in Rust": "import mole.lock\nmole.lock.__version__",
+    "keywords of an element": "import buoys\nbuoys.element('a', spans='1')",
+    "keywords of a class that data tells": "import buoys\nbuoys.Anchors().add(fathoms=1)",
+    "what another package sets": "import buoys\nbuoys.Ship().moored_at",
+    "a name that is registered": (
+        "import buoys\n@buoys.register_rope_namespace('knots')\nclass Knots: ...\n"
+        "buoys.Anchor().knots"
+    ),
     "a type variable of its own": (
         "from typing_extensions import TypeVar\nT = TypeVar('T')\nT.has_default()"
     ),
@@ -964,6 +972,9 @@ def load(name):
         "buoys/py.typed": "",
         "buoys/__init__.py": """
 from typing import Generic, TypeVar
+from xml.etree.ElementTree import Element
+
+from harbour import Ship
 
 class Field:
     def __init__(self, kind: int) -> None: ...
@@ -980,6 +991,18 @@ class Anchor:
 class Rope:
     def __init__(self, chains: int) -> None:
         self.chains = chains
+
+def element(tag, **extra):
+    return Element(tag, **extra)
+
+class Anchors:
+    def add(self, **kwargs):
+        self._kept = self._told._concrete_class(**kwargs)
+
+def moor(ship: Ship):
+    ship.moored_at = 1
+
+def register_rope_namespace(name): ...
 
 T = TypeVar("T", Anchor, Rope)
 
@@ -1076,7 +1099,8 @@ class Session:
                         "identifiers": [{"name": "Name"}],
                         "actions": {"Clear": {"request": {"operation": "ClearBerth"}}},
                         "batchActions": {"Clear": {"request": {"operation": "ClearBerth"}}},
-                    }
+                    },
+                    "Crane": {"identifiers": [{"name": "Name"}, {"name": "Side"}]},
                 },
             }
         ),
@@ -1263,7 +1287,7 @@ class Lost(Exception): ...
         # Compiled by Cython, with its signatures, and in Rust, with stubs.
         "mole/sluice.abi3.so": "__pyx_\0open_gate(width, slow=False)\n\nOpen.\0"
         "shut(self, tide)\0shut(fast=None)\0Gate(self, *, width=1)\0free(a, **rest)\0plain\0",
-        "mole/lock.abi3.so": "pyo3 filled with\0fill\0",
+        "mole/lock.abi3.so": "pyo3 filled with\0fill\0__version__1.0",
         "mole/tap.abi3.so": "_cffi_backend",
         "mole/lock.pyi": "class Basin:\n    def fill(self) -> None: ...\n",
         # Its source is there, too.
@@ -2507,6 +2531,7 @@ berth = boto3.resource("quay").Berth("a")
 print(berth.name, berth.length)
 berth.clear()
 boto3.resource("quay").berths.filter(Name="a").clear()
+print(boto3.resource("quay").Crane("a", "left").side)
 boto3.client("absent").anything()
 boto3.client(name()).anything()
 """

@@ -334,7 +334,8 @@ class PythonFiles:
         if CYTHON not in body or b"decompress" not in body:
             is_c = not any(maker in body for maker in (CYTHON, _MYPYC, *_RUST))
             # Classes and constants of Rust have no zero byte behind their names.
-            is_c = is_c or (any(maker in body for maker in _RUST) and name.islower())
+            is_constant = not name.islower() or name.startswith(b"__")
+            is_c = is_c or (any(maker in body for maker in _RUST) and not is_constant)
             if _CFFI in body and name in _CFFI_NAMES:
                 return True
             return contains(body, name + (b"\0" if is_c else b""))

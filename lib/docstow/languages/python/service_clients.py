@@ -195,8 +195,12 @@ def _resources(described: Mapping[str, Any], service: str) -> Iterator[str]:
             yield "    def load(self) -> None: ...\n    def reload(self) -> None: ...\n"
         for waiter in each.get("waiters", {}):
             yield f"    def wait_until_{method_name(waiter)}(self, **options) -> None: ...\n"
-        for one, made in each.get("has", {}).items():
-            yield f'    def {one}(self, *names: str) -> "{made["resource"]["type"]}": ...\n'
+        has = {one: made["resource"]["type"] for one, made in each.get("has", {}).items()}
+        if name == "ServiceResource":
+            # It has all resources, those with several identifiers without being told.
+            has = {**{one: one for one in described["resources"]}, **has}
+        for one, kind in has.items():
+            yield f'    def {one}(self, *names: str) -> "{kind}": ...\n'
         if name != "ServiceResource":
             yield "    def get_available_subresources(self) -> list: ...\n"
         for many, made in each.get("hasMany", {}).items():

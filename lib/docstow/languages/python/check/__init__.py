@@ -800,7 +800,9 @@ def _patched_attributes(tree: ast.Module) -> frozenset[str]:
                 found.add(node.attr)
         elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name | ast.Attribute):
             called = node.func.id if isinstance(node.func, ast.Name) else node.func.attr
-            if called in {"setattr", "delattr", "patch", "object", "register"}:
+            # ``@register_expr_namespace("greek")`` gives values of a package a name.
+            is_known = called in {"setattr", "delattr", "patch", "object", "register"}
+            if is_known or called.startswith("register_"):
                 texts = [each.value for each in node.args if isinstance(each, ast.Constant)]
                 found |= {each.rpartition(".")[2] for each in texts if isinstance(each, str)}
     return frozenset(found)

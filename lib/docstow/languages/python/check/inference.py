@@ -305,11 +305,12 @@ class Inference:
 
     def _extending(self, kind: PackageType) -> Iterator[PythonSurface]:
         """Yield the surfaces of other packages that the code imports and that import a class's."""
-        first, second, *_ = *kind.path.split("."), ""
+        first, second, *_ = *(kind.home or kind.path).split("."), ""
         # Of a shared name the second part tells: ``google.protobuf``.
         root = f"{first}.{second}" if first in SHARED else first
         for each in self._imported:
-            if each is not kind.package.surface and root in each.words.imports:
+            is_own = each is kind.package.surface and first in each.package.import_names
+            if not is_own and root in each.words.imports:
                 yield each
 
     def is_extended_with(self, kind: PackageType, name: str) -> bool:

@@ -605,6 +605,8 @@ class Members:
             pair = self.annotations.standard_type("builtins.tuple", *queried_of)
             return pair if len(queried_of) > 1 else queried_of[0]
         path = UNTOLD.get(symbol.target or symbol.path)
+        if path is not None and path.partition(".")[0] != symbol.path.partition(".")[0]:
+            return None  # What is of a subclass in another package has its own of these, too.
         made = self._instance(path, package) if path is not None else None
         return queried(made, receiver, name) if made is not None and receiver is not None else made
 

@@ -50,9 +50,10 @@ _UNKNOWN = re.compile(
 _WARNS = re.compile(r"(?:^|\.)(?:warn|warning|deprecat)\w*$")
 #: Builtins that can read any local variable.
 _INTROSPECTION = frozenset({"locals", "vars", "eval", "exec"})
-#: What keeps the keywords that it is given as data.
+#: What keeps the keywords that it is given as data, or is a class that data tells.
 _NAMED_BY_DATA = re.compile(
-    r"(?:^|\.)(?:dict|update|format|OrderedDict|Namespace|SimpleNamespace)$"
+    r"(?:^|\.)(?:dict|update|format|OrderedDict|Namespace|SimpleNamespace|(?:Sub)?Element"
+    r"|_\w+_(?:class|cls|factory))$"
 )
 
 

@@ -201,3 +201,8 @@ def test_where_code_is_too_deep_to_follow_is_told(python_resolver: PythonResolve
     found = python_code.verify("\n".join(lines), python_resolver)
     assert [each.name for each in found.problems()] == ["click.ekko"]
     assert found.unread[-1] == len(lines)
+
+
+def test_a_name_that_nobody_means_is_compared_with_none() -> None:
+    assert findings.nearest("Mappiing", ["a.Mapping"]) == ("a.Mapping",)
+    assert findings.nearest("Mapp" + "i" * 100_000 + "ng", ["a.Mapping"]) == ()

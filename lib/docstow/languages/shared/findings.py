@@ -171,6 +171,8 @@ class _Rough:
         return [self._lasts[place] for place in places]
 
 
+#: Longer names are none that somebody means.
+_LONGEST_WANTED = 200
 #: The least length of a word that tells what is meant, however the whole name is written.
 _LEAST_WORD = 5
 _ADVICE = re.compile(r"; (?:did you mean .*\?|it has .*\.)$")
@@ -205,6 +207,8 @@ def nearest(
         fits: from -1 to 1, how a full name beside the wanted one fits the place: what is called
             can be, and takes what is given.
     """
+    if len(wanted) > _LONGEST_WANTED:
+        return ()
     scores: dict[str, float] = {}
     helping: set[str] = set()
     for names, beside, least in ((siblings, True, LEAST), (others, False, 80.0)):

@@ -494,9 +494,11 @@ class _Judge:
         exact = self._is_made(claim.node.value, kind)
         if claim.title and subclass_may_have(kind, name, exact=exact):
             return True
-        if not exact and (values.classes.subclass_has(kind, name) or is_one_of_several(kind)):
+        if not exact and values.classes.subclass_has(kind, name):
             return True
-        return values.is_extended_with(kind, name)
+        # What a type checker reads of a generic class may be any that its variable lists.
+        is_read = isinstance(claim.node.value, ast.Attribute)
+        return (is_read and is_one_of_several(kind)) or values.is_extended_with(kind, name)
 
     def _is_made(self, node: ast.expr, kind: PackageType) -> bool:
         """Return whether a value is what the code makes by a call of its class."""

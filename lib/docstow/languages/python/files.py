@@ -191,14 +191,17 @@ class PythonFiles:
 
     def exports(self, module: str, layer: Layer) -> tuple[str, ...] | None:
         """Return ``__all__`` of a file; None where it has none, or cannot be read."""
-        if self._stored is None:
+        stamp = self.stamps.note(layer.path)
+        if stamp is None:
+            return None
+        known = _cache.get((str(layer.path), module, self._version), stamp)
+        if known or self._stored is None:
             facts = self.facts(module, layer)
             return facts.exports if facts is not None else None
         with suppress(DocstowError):
-            if self.stamps.note(layer.path) is not None:
-                return self._stored.exports(
-                    self._source(layer), module, package=layer.package, version=self._version
-                )
+            return self._stored.exports(
+                self._source(layer), module, package=layer.package, version=self._version
+            )
         return None
 
     def text(self, layer: Layer) -> str:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from docstow.core.errors import InvalidParameter
+from docstow.core.patterns import lazy_pattern
 from docstow.core.versions import Version
 
 _PRERELEASE_PART = r"(?:\d*[a-zA-Z-][a-zA-Z0-9-]*|\d+)"
@@ -25,16 +26,16 @@ _PART = r"(\d+|[xX*])"
 _PARTIAL = rf"{_PREFIX}{_PART}(?:\.{_PART}(?:\.{_PART}(?:{_PRERELEASE})?)?)?"
 _OPERATOR = r"[<>]?=?"
 
-_EXACT = re.compile(_FULL, re.ASCII)
-_HYPHEN = re.compile(rf"({_PARTIAL}) - ({_PARTIAL})", re.ASCII)
-_SPACED = re.compile(rf"( ?)({_OPERATOR}) ?({_FULL}|{_PARTIAL})", re.ASCII)
-_TILDED = re.compile(r"(~>?|\^) ")
-_TILDE = re.compile(rf"~>?{_PARTIAL}", re.ASCII)
-_CARET = re.compile(rf"\^{_PARTIAL}", re.ASCII)
-_SIMPLE = re.compile(rf"({_OPERATOR}) ?{_PARTIAL}", re.ASCII)
-_COMPARATOR = re.compile(rf"({_OPERATOR}) ?{_FULL}", re.ASCII)
-_STAR = re.compile(r"[<>]?=? ?\*")
-_BUILDS = re.compile(_BUILD)
+_EXACT = lazy_pattern(_FULL, re.ASCII)
+_HYPHEN = lazy_pattern(rf"({_PARTIAL}) - ({_PARTIAL})", re.ASCII)
+_SPACED = lazy_pattern(rf"( ?)({_OPERATOR}) ?({_FULL}|{_PARTIAL})", re.ASCII)
+_TILDED = lazy_pattern(r"(~>?|\^) ")
+_TILDE = lazy_pattern(rf"~>?{_PARTIAL}", re.ASCII)
+_CARET = lazy_pattern(rf"\^{_PARTIAL}", re.ASCII)
+_SIMPLE = lazy_pattern(rf"({_OPERATOR}) ?{_PARTIAL}", re.ASCII)
+_COMPARATOR = lazy_pattern(rf"({_OPERATOR}) ?{_FULL}", re.ASCII)
+_STAR = lazy_pattern(r"[<>]?=? ?\*")
+_BUILDS = lazy_pattern(_BUILD)
 
 # node-semver's own bounds: numbers are exact in a double, a version has at most 256 characters.
 _LARGEST_NUMBER = 2**53 - 1
@@ -43,8 +44,8 @@ _LONGEST = 4096
 _MOST_SETS = 256
 _NO_TAGS: Mapping[str, str] = MappingProxyType({})
 _NONE_AVOIDED: Mapping[str, int] = MappingProxyType({})
-_ELSEWHERE = re.compile(r"[a-z][a-z+]*:|[^@\s]+@[^:\s]+:|.*/", re.IGNORECASE)
-_NAME = re.compile(r"(?:@[^/@\s:]+/)?[^/@\s:]+")
+_ELSEWHERE = lazy_pattern(r"[a-z][a-z+]*:|[^@\s]+@[^:\s]+:|.*/", re.IGNORECASE)
+_NAME = lazy_pattern(r"(?:@[^/@\s:]+/)?[^/@\s:]+")
 
 
 @dataclass(frozen=True, slots=True)

@@ -50,6 +50,8 @@ class PackageCards:
             language: of the packages.
             names: of the packages; None for all.
         """
+        if names is not None and not names:
+            return {}
         versions: dict[str, dict[str, Entry]] = {}
         for entry in self.entries(language):
             if names is None or entry.source.name in names:

@@ -11,34 +11,36 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
+from docstow.core.patterns import lazy_pattern
+
 #: Characters that are read of a text, and of one line.
 MOST_TEXT = 4_000_000
 MOST_LINE = 1500
 #: Lines that are read of a text.
 MOST_LINES = 40_000
 
-_HISTORY = re.compile(
+_HISTORY = lazy_pattern(
     r"(?:^|[/_.\-\s])(?:changes|change[-_ ]?logs?|history|news|release[-_ ]?(?:notes?|history)"
     r"|releases?|whats[-_ ]?new|what.s new|version[-_ ]?history)(?:$|[/_.\-\s])",
     re.IGNORECASE,
 )
-_GUIDE = re.compile(r"(?:^|[/_.\-\s])(?:migrat|upgrad|porting)", re.IGNORECASE)
+_GUIDE = lazy_pattern(r"(?:^|[/_.\-\s])(?:migrat|upgrad|porting)", re.IGNORECASE)
 
 _RELEASE = (
     r"\d+(?:\.\d+){1,3}(?:\.?[-_]?(?:alpha|beta|rc|dev|pre|post|a|b|c)[-._]?\d*(?:[.-]\d+)*)?"
 )
-_VERSION = re.compile(
+_VERSION = lazy_pattern(
     rf"(?<![\w.])v?(?P<dotted>{_RELEASE})(?:\+[\w.]+)?(?![\w.]*\w)"
     r"|(?<![\w.])(?:version|release|v\.?)[ ]?(?P<whole>\d{1,3})(?![\w.\-/]*\w)",
     re.IGNORECASE,
 )
 #: What may stand before a version, and behind it: dates, brackets, links, and such words.
-_BEFORE = re.compile(
+_BEFORE = lazy_pattern(
     r"(?:\W|versions?|released?|releases|changes|changelog|change log|what.?s|new|in|the|notes"
     r"|for|of|from|since|series|upgrad(?:e|ing)|migrat(?:e|ing|ion)|moving|porting|to|guide)*+",
     re.IGNORECASE,
 )
-_AFTER = re.compile(
+_AFTER = lazy_pattern(
     r"(?:\W|[a-f0-9]{7,40}|\d|released?|notes|changelog|final|stable|beta|alpha|unreleased|yanked"
     r"|lts|st|nd|rd|th(?!u)|of|on|at|codename|patch|minor|major|https?\S*|jan(?:uary)?"
     r"|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?"
@@ -50,37 +52,37 @@ _AFTER = re.compile(
 _OTHERS = frozenset(
     {"python", "node", "nodejs", "pypy", "cpython", "rust", "msrv", "npm", "typescript"}
 )
-_UNRELEASED = re.compile(
+_UNRELEASED = lazy_pattern(
     r"\W*(?:unreleased|next|upcoming|master|main|dev(?:elopment)?)\W*", re.IGNORECASE
 )
-_HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+(\S.*)")
-_UNDERLINE = re.compile(r" {0,3}(={3,}|-{3,}|~{3,})[ \t]*")
-_FENCE = re.compile(r"[ \t]*(`{3,}|~{3,})")
-_ITEM = re.compile(r"([ \t]*)(?:[-*+•]|\d{1,3}[.)])[ \t]+(\S.*)")
-_BOLD = re.compile(r"\*\*[^*]+\*\*[^*]*")
-_BREAKING = re.compile(
+_HEADING = lazy_pattern(r" {0,3}(#{1,6})[ \t]+(\S.*)")
+_UNDERLINE = lazy_pattern(r" {0,3}(={3,}|-{3,}|~{3,})[ \t]*")
+_FENCE = lazy_pattern(r"[ \t]*(`{3,}|~{3,})")
+_ITEM = lazy_pattern(r"([ \t]*)(?:[-*+•]|\d{1,3}[.)])[ \t]+(\S.*)")
+_BOLD = lazy_pattern(r"\*\*[^*]+\*\*[^*]*")
+_BREAKING = lazy_pattern(
     r"break(?:ing|s)\b|incompatib|\bremov(?:als?|ed?|es)\b|major changes?|\N{WARNING SIGN}"
     r"|\N{COLLISION SYMBOL}",
     re.IGNORECASE,
 )
-_BREAKING_LINE = re.compile(
+_BREAKING_LINE = lazy_pattern(
     r"\W*(?:break(?:ing)?\b|backwards?[- ]incompatib|drop(?:ped|s)?\b"
     r"|removed?\b(?!.{0,30}\b(?:unn|unused|redundant|warning|usage|duplicate|from (?:the )?docs)))"
     r"|\w+(?:\([^)]*\))?!:|.{0,40}\bBREAKING\b|[\W_]*(?:\N{WARNING SIGN}|\N{COLLISION SYMBOL})",
     re.IGNORECASE,
 )
-_CELL = re.compile(r"(?<!\\)\|")
+_CELL = lazy_pattern(r"(?<!\\)\|")
 
-_SPAN = re.compile(r"(`{1,3})(?!`)([^`\n]{1,200})(?<!`)\1(?!`)")
-_DOTTED = re.compile(r"[@$A-Za-z_][\w$]*(?:(?:\.|::|#)[A-Za-z_$][\w$]*){0,12}")
+_SPAN = lazy_pattern(r"(`{1,3})(?!`)([^`\n]{1,200})(?<!`)\1(?!`)")
+_DOTTED = lazy_pattern(r"[@$A-Za-z_][\w$]*(?:(?:\.|::|#)[A-Za-z_$][\w$]*){0,12}")
 #: A word of prose that can only be a name: it has dots, underscores, capitals inside or a call.
-_NAME = re.compile(
+_NAME = lazy_pattern(
     r"(?<![\w`/.@$:\-])(?:"
     r"[A-Za-z_$][\w$]*(?:(?:\.|::)[A-Za-z_$][\w$]*){1,12}"
     r"|[A-Za-z]\w*_\w+|[a-z]+[A-Z]\w*|[A-Z][a-z0-9]+[A-Z]\w*|[A-Z]{2,}[a-z]\w+|[A-Za-z_]\w*(?=\(\)))"
     r"(?![\w`/@])"
 )
-_HOST = re.compile(r"\w+\.(?:com|org|io|net|dev|html?|md|rst|txt|py|toml|json|rs|[jt]sx?)\b")
+_HOST = lazy_pattern(r"\w+\.(?:com|org|io|net|dev|html?|md|rst|txt|py|toml|json|rs|[jt]sx?)\b")
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 
+from docstow.core.patterns import lazy_pattern
+
 #: Names that one sentence gives, and characters between a name and what takes its place.
 MOST = 3
 _FAR = 320
@@ -19,13 +21,13 @@ _BARE = (
     r"|[A-Za-z]\w*_\w+(?:\(\))?|[a-z]+[A-Z]\w*(?:\(\))?|[A-Z][a-z0-9]+[A-Z]\w*(?:\(\))?"
     r"|[A-Z]{2,}[a-z]\w+|[A-Za-z_]\w*\(\)"
 )
-_CANDIDATE = re.compile(
+_CANDIDATE = lazy_pattern(
     rf"(?P<ticks>`{{1,2}})(?P<code>[^`\n]{{1,160}})(?P=ticks)"
     rf"|(?<![\w`/@.])\.?(?P<bare>{_BARE})(?![\w`/])|[\"'](?P<quoted>{_NAME})(?:\(\))?[\"']"
 )
-_PLAIN = re.compile(r"(?<![\w`/@.])[A-Za-z_$][\w$]*(?:(?:\.|::)[\w$]+)*")
+_PLAIN = lazy_pattern(r"(?<![\w`/@.])[A-Za-z_$][\w$]*(?:(?:\.|::)[\w$]+)*")
 #: What stands between a name that goes and the one that comes.
-_CUES = re.compile(
+_CUES = lazy_pattern(
     r"\b(?:us(?:e|es|ing)|replaced? (?:it |them )?(?:by|with)|replaced"
     r"|rename[ds]? (?:it )?(?:to|as|into)|in favou?r of|favou?r(?:ing)?"
     r"|supersed(?:ed|es) (?:by|with)|moved? (?:in)?to|switch(?:ed|ing)? to"
@@ -40,7 +42,7 @@ _CUES = re.compile(
     re.IGNORECASE,
 )
 #: What stands between the name that comes and the one that goes.
-_REVERSED = re.compile(
+_REVERSED = lazy_pattern(
     r"(?:\b(?:instead of|replac(?:es|ing)|rather than|in place of|formerly|previously(?: known as)?"
     r"|renamed from|supersed(?:es|ing)|(?:as )?(?:a |an |the )?(?:\w+ )?"
     r"(?:replacement|alternative|substitute|successor)s? (?:for|of|to)|in lieu of|used to be"
@@ -50,21 +52,21 @@ _REVERSED = re.compile(
     re.IGNORECASE,
 )
 #: A verb before the name that goes, and what then stands between it and the one that comes.
-_VERB = re.compile(
+_VERB = lazy_pattern(
     r"\b(?:renam(?:e[ds]?|ing)|replac(?:e[ds]?|ing)|mov(?:e[ds]?|ing)|chang(?:e[ds]?|ing)"
     r"|convert(?:s|ed|ing)?|swap(?:s|ped)?|migrat(?:e[ds]?|ing)|switch(?:ed|es|ing)?|turn(?:ed|s)?"
     r"|deprecat(?:e[ds]?|ing)|merg(?:e[ds]?|ing))\b[^.;]{0,120}$",
     re.IGNORECASE,
 )
-_TO = re.compile(
+_TO = lazy_pattern(
     r"(?:(?!\bexcept\b)[^.;`]){0,60}?\b(?:to|into|as|with|by|in favou?r of)\b", re.IGNORECASE
 )
 #: What follows a note that says no more than where to look.
-_SEE = re.compile(r"\b(?:see|see also|call|with)\b", re.IGNORECASE)
-_PAUSE = re.compile(r"[.;](?=\s+(?:[A-Z(]|$))")
-_JOINT = re.compile(r"[\s,/]*(?:\b(?:or|and)\b|,|/|&)[\s,]*(?:the )?(?:new )?")
+_SEE = lazy_pattern(r"\b(?:see|see also|call|with)\b", re.IGNORECASE)
+_PAUSE = lazy_pattern(r"[.;](?=\s+(?:[A-Z(]|$))")
+_JOINT = lazy_pattern(r"[\s,/]*(?:\b(?:or|and)\b|,|/|&)[\s,]*(?:the )?(?:new )?")
 #: What names, or kinds of names, may stand between a cue and a name.
-_FILLER = re.compile(
+_FILLER = lazy_pattern(
     r"[\s:,(*_\[]*(?:(?:the|an?|new|its|their|our|either|instead|both|to|by|of|same|built-?in|native"
     r"|standard|library|improved|methods?|functions?|class(?:es)?|modules?|attribute|property|type"
     r"|hook|component|context|manager|helper|decorator|argument|parameter|option|keyword|macro"
@@ -74,18 +76,18 @@ _FILLER = re.compile(
     re.IGNORECASE,
 )
 #: What may stand before a name in code marks.
-_FEW_WORDS = re.compile(
+_FEW_WORDS = lazy_pattern(
     r"\s*(?!(?:of|than|that|when|if)\b)(?:[\w'/-]+[\s,]+){0,4}(?::[\w:]{1,30}:)?[(*_]*"
 )
-_IMPORT = re.compile(
+_IMPORT = lazy_pattern(
     r"from\s+(?P<q>['\"]?)(?P<module>[\w@/.\-]+)(?P=q)\s+import\s+(?P<name>\w+)"
     r"|import\s+\{?\s*(?P<names>[\w]+)[^}]*\}?\s+from\s+['\"](?P<from>[\w@/.\-]+)['\"]"
 )
 
 
-_FIRST_NAME = re.compile(rf"\W*(?:new |await |async )?@?({_NAME})")
-_CALLED = re.compile(r"\([^()]{0,80}\)|\[[^\[\]]{0,80}\]")
-_DOTS = re.compile(r"\.|::|#|/")
+_FIRST_NAME = lazy_pattern(rf"\W*(?:new |await |async )?@?({_NAME})")
+_CALLED = lazy_pattern(r"\([^()]{0,80}\)|\[[^\[\]]{0,80}\]")
+_DOTS = lazy_pattern(r"\.|::|#|/")
 
 
 #: What is written as code and is the name of nothing that could take a place.
@@ -232,11 +234,11 @@ def _cues(
 
 
 #: "No longer require `a` to use `b`" says nothing of what takes a place.
-_NOT_NEEDED = re.compile(
+_NOT_NEEDED = lazy_pattern(
     r"\b(?:do(?:es)? not|don't|no longer|not)\s+(?:requir|need|forc)[^;]{1,80}\bto\s+$",
     re.IGNORECASE,
 )
-_NEGATED = re.compile(
+_NEGATED = lazy_pattern(
     r"\b(?:not|don't|never|no longer|cannot|stop|can be|was|were)\s+$", re.IGNORECASE
 )
 

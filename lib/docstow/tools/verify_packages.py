@@ -251,10 +251,16 @@ class StowedPackages:
 
     @property
     def _imports(self) -> Mapping[str, str]:
-        """The wanted packages that are stowed, by what is imported of them."""
+        """The wanted packages that are stowed, by what is imported of them.
+
+        What an installed package is imported as is known of the project: the catalogue is not read.
+        """
         if self._by_import is None:
+            here = self._scan.packages if self._scan is not None else ()
+            installed = {self._key(each.name) for each in here if each.installed} - set(self._given)
             packages = self._library.installed
-            self._by_import = packages.stored_imports(self._language, self._wanted.keys())
+            wanted = self._wanted.keys() - installed
+            self._by_import = packages.stored_imports(self._language, wanted)
         return self._by_import
 
     def _versions(self, name: str) -> dict[str, Snapshot]:

@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
+from docstow.core.patterns import lazy_pattern
 from docstow.languages.python.cython_statements import (
     CLASS,
     PROPERTY,
@@ -21,22 +22,24 @@ from docstow.languages.python.cython_statements import (
 )
 from docstow.text.python_ast import try_parse_expression
 
-_FUNCTION = re.compile(
+_FUNCTION = lazy_pattern(
     r"(?:async\s+)?(?:def|cpdef|cdef)\s+(?:(?:inline|api|public)\s+)*(?:([\w.]+)\s+)?(\w+)\s*\("
 )
 #: A variable, an attribute or an argument with a type: ``cdef readonly Table table = None``.
-_DECLARED = re.compile(r"(?:cdef\s+)?(?:(?:public|readonly)\s+)?([A-Za-z_]\w*)\s+([A-Za-z_]\w*)\b")
-_MORE = re.compile(r"\s*([A-Za-z_]\w*)")
-_ASSIGNED = re.compile(r"(\w+)\s*=(?!=)\s*(.+)", re.DOTALL)
+_DECLARED = lazy_pattern(
+    r"(?:cdef\s+)?(?:(?:public|readonly)\s+)?([A-Za-z_]\w*)\s+([A-Za-z_]\w*)\b"
+)
+_MORE = lazy_pattern(r"\s*([A-Za-z_]\w*)")
+_ASSIGNED = lazy_pattern(r"(\w+)\s*=(?!=)\s*(.+)", re.DOTALL)
 #: Variables that get values in other ways.
-_REBOUND = re.compile(
+_REBOUND = lazy_pattern(
     r"for\s+(.+?)\s+in\b|.*\bas\s+(\w+)\s*:|([\w\s,()*]+,[\w\s,()*]*)=(?!=)", re.DOTALL
 )
-_RETURN = re.compile(r"return\b\s*(.*)", re.DOTALL)
-_CAUGHT = re.compile(r"except\b.*\bas\s+(\w+)\s*:", re.DOTALL)
-_CAST = re.compile(r"<\s*(\w+)\s*\??>")
+_RETURN = lazy_pattern(r"return\b\s*(.*)", re.DOTALL)
+_CAUGHT = lazy_pattern(r"except\b.*\bas\s+(\w+)\s*:", re.DOTALL)
+_CAST = lazy_pattern(r"<\s*(\w+)\s*\??>")
 #: After these what a function returns is not what its own statements say.
-_OTHERWISE = re.compile(r"(?:async\s+)?def\b|class\b|.*\byield\b", re.DOTALL)
+_OTHERWISE = lazy_pattern(r"(?:async\s+)?def\b|class\b|.*\byield\b", re.DOTALL)
 _NONE = "None"
 #: Functions that return what others return, one after the other.
 _DEEPEST = 6

@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
+from docstow.core.patterns import lazy_pattern
 from docstow.languages.python.cython_results import Results
 from docstow.languages.python.cython_statements import (
     CLASS,
@@ -28,33 +29,33 @@ from docstow.text.python_ast import try_parse_expression, try_parse_module
 CYTHON_SOURCE = ".pyx"
 #: The same with files that they include, and with declarations.
 CYTHON_FILES = (CYTHON_SOURCE, ".pxi", ".pxd")
-_DOCSTRING = re.compile(r"[rRuUbB]{0,2}(?:\"|')")
-_FUNCTION = re.compile(
+_DOCSTRING = lazy_pattern(r"[rRuUbB]{0,2}(?:\"|')")
+_FUNCTION = lazy_pattern(
     r"(?:async\s+)?(?:def|cpdef)\b(?:\([^)]*\)(?=\s*\w)|\[[^\]]*\]|[^(\[])*?\b(\w+)\s*\(",
     re.DOTALL,
 )
-_INIT = re.compile(r"def\s+__init__\b")
-_INCLUDE = re.compile(r"include\s+[\"']([^\"']+)[\"']")
-_INCLUDED = re.compile(rb"^[ \t]*include\s+[\"']([^\"'\n]+)[\"']", re.MULTILINE)
+_INIT = lazy_pattern(r"def\s+__init__\b")
+_INCLUDE = lazy_pattern(r"include\s+[\"']([^\"']+)[\"']")
+_INCLUDED = lazy_pattern(rb"^[ \t]*include\s+[\"']([^\"'\n]+)[\"']", re.MULTILINE)
 #: Attributes of a class of C that Python sees: ``cdef readonly object name, other``.
-_SEEN = re.compile(r"(?:cdef\s+)?(?:public|readonly)\s+([^:]+)", re.DOTALL)
-_ALL_SEEN = re.compile(r"(?:cdef\s+)?(?:public|readonly)\s*:")
-_ENUMERATION = re.compile(r"cpdef\s+enum\b\s*(?:class\s+)?(\w*)")
-_LOOP = re.compile(r"for\s+([\w\s,()]+?)\s+in\b")
+_SEEN = lazy_pattern(r"(?:cdef\s+)?(?:public|readonly)\s+([^:]+)", re.DOTALL)
+_ALL_SEEN = lazy_pattern(r"(?:cdef\s+)?(?:public|readonly)\s*:")
+_ENUMERATION = lazy_pattern(r"cpdef\s+enum\b\s*(?:class\s+)?(\w*)")
+_LOOP = lazy_pattern(r"for\s+([\w\s,()]+?)\s+in\b")
 #: Of these the statements inside count as if they stood outside.
-_BLOCK = re.compile(
+_BLOCK = lazy_pattern(
     r"(?:if|elif|else|try|except|finally|with|for|while|IF|ELIF|ELSE)\b.*:\s*$", re.DOTALL
 )
 #: What only C sees, with all that is inside.
-_OF_C = re.compile(r"(?:cdef|cpdef|ctypedef|cimport|DEF)\b|from\b.*\bcimport\b", re.DOTALL)
-_CLASS_OF_C = re.compile(r"^[ \t]*cdef\s[^:\n]*?\bclass\s+(\w+)", re.MULTILINE)
-_CIMPORT = re.compile(r"from\s+([\w.]+)\s+cimport\s+(.+)", re.DOTALL)
-_ASSIGNED = re.compile(r"(\w+)\s*(?::[^=]*)?=(?!=)")
+_OF_C = lazy_pattern(r"(?:cdef|cpdef|ctypedef|cimport|DEF)\b|from\b.*\bcimport\b", re.DOTALL)
+_CLASS_OF_C = lazy_pattern(r"^[ \t]*cdef\s[^:\n]*?\bclass\s+(\w+)", re.MULTILINE)
+_CIMPORT = lazy_pattern(r"from\s+([\w.]+)\s+cimport\s+(.+)", re.DOTALL)
+_ASSIGNED = lazy_pattern(r"(\w+)\s*(?::[^=]*)?=(?!=)")
 #: Attributes that a method sets, and other ways to set them.
-_SET = re.compile(r"\bself\.(\w+)\s*(?:,[^=\n]{0,200})?=(?!=)")
-_SET_BY_NAME = re.compile(r"\bsetattr\s*\(\s*self\b|\bself\.__dict__\b")
-_SET_ON_OTHERS = re.compile(r"\bsetattr\s*\(\s*(?!self\b)")
-_NAME = re.compile(r"(\w+)\s*(?:\[[^\]]*\]\s*)?$")
+_SET = lazy_pattern(r"\bself\.(\w+)\s*(?:,[^=\n]{0,200})?=(?!=)")
+_SET_BY_NAME = lazy_pattern(r"\bsetattr\s*\(\s*self\b|\bself\.__dict__\b")
+_SET_ON_OTHERS = lazy_pattern(r"\bsetattr\s*\(\s*(?!self\b)")
+_NAME = lazy_pattern(r"(\w+)\s*(?:\[[^\]]*\]\s*)?$")
 #: Letters of a declaration of C, from its end, in which its name is looked for.
 _LONGEST_DECLARATION = 300
 _DEEPEST = 8

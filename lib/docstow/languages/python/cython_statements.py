@@ -6,8 +6,10 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from docstow.core.patterns import lazy_pattern
+
 #: Strings, comments, brackets and line breaks: what decides where a statement ends.
-_MARK = re.compile(
+_MARK = lazy_pattern(
     r'"""(?:\\.|[^\\])*?"""|'
     r"'''(?:\\.|[^\\])*?'''|"
     r'"(?:\\.|[^"\\\n])*"|'
@@ -16,12 +18,12 @@ _MARK = re.compile(
     re.DOTALL,
 )
 #: A class with its bases, in brackets, and what stands behind the colon.
-CLASS = re.compile(
+CLASS = lazy_pattern(
     r"(?:(?:cdef|cpdef)\s+(?:(?:public|api|packed)\s+)*)?class\s+([\w.]+)\s*"
     r"(\([^()]*(?:\([^()]*\)[^()]*)*\))?\s*(?:\[[^\]]*\]\s*)?:\s*(.*)",
     re.DOTALL,
 )
-PROPERTY = re.compile(r"property\s+(\w+)\s*:")
+PROPERTY = lazy_pattern(r"property\s+(\w+)\s*:")
 
 
 @dataclass(frozen=True, slots=True)

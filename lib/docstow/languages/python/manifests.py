@@ -13,20 +13,23 @@ from pathlib import Path
 from typing import Any
 
 from docstow.core import toml
+from docstow.core.patterns import lazy_pattern
 from docstow.core.spelling import folded
 from docstow.languages.shared.project import Locked
 from docstow.languages.shared.scanning import ReadNames, table_at, tables_at
 
-_REQUIREMENTS = re.compile(r"[\w.-]*requirements[\w.-]*\.(?:txt|in)$|[\w.-]+\.requirements\.txt$")
-_PYPROJECT = re.compile(r"^\[(?:project|build-system|tool\.\w+|dependency-groups)", re.MULTILINE)
+_REQUIREMENTS = lazy_pattern(r"[\w.-]*requirements[\w.-]*\.(?:txt|in)$|[\w.-]+\.requirements\.txt$")
+_PYPROJECT = lazy_pattern(r"^\[(?:project|build-system|tool\.\w+|dependency-groups)", re.MULTILINE)
 #: A line of a requirements file, and one that says which version.
-_REQUIRED = re.compile(
+_REQUIRED = lazy_pattern(
     r"-{1,2}\w.*|#.*|[A-Za-z0-9][\w.-]*(?:\[[\w., -]*\])?\s*(?:(?:[=<>~!]=|[<>@;]).*)?(?:\\)?"
 )
-_PINNED = re.compile(r"^[A-Za-z0-9][\w.-]*(?:\[[^\]]*\])?\s*[=~<>!]=", re.MULTILINE)
-_NAME = re.compile(r"\s*([A-Za-z0-9](?:[\w.-]*[A-Za-z0-9])?)")
-_VIA = re.compile(r"\s*#\s+(?:via\s+)?(.*)")
-_PIN = re.compile(r"\s*([A-Za-z0-9][\w.-]*)\s*(?:\[[^\]]*\])?\s*={2,3}\s*([\w.!+-]+)(?![\w.!+*-])")
+_PINNED = lazy_pattern(r"^[A-Za-z0-9][\w.-]*(?:\[[^\]]*\])?\s*[=~<>!]=", re.MULTILINE)
+_NAME = lazy_pattern(r"\s*([A-Za-z0-9](?:[\w.-]*[A-Za-z0-9])?)")
+_VIA = lazy_pattern(r"\s*#\s+(?:via\s+)?(.*)")
+_PIN = lazy_pattern(
+    r"\s*([A-Za-z0-9][\w.-]*)\s*(?:\[[^\]]*\])?\s*={2,3}\s*([\w.!+-]+)(?![\w.!+*-])"
+)
 
 
 def parse_pyproject(text: str) -> set[str]:

@@ -6,9 +6,10 @@ import re
 import sys
 from collections.abc import Iterator, Sequence
 
+from docstow.core.patterns import lazy_pattern
 from docstow.languages.shared.language import QUOTED, ErrorMessageFormat, Mention, Texts
 
-_MARKS = re.compile(
+_MARKS = lazy_pattern(
     r"^Traceback \(most recent call last\)|^(?:E\s+)?(?:\w+\.)*"
     r"(?:ModuleNotFoundError|ImportError|AttributeError|TypeError): "
     # mypy and Pyright end, or begin, so.
@@ -16,28 +17,28 @@ _MARKS = re.compile(
     r"|- error: .*\b(?:could not be resolved|report[A-Z]\w+\)$)",
     re.MULTILINE,
 )
-_NO_MODULE = re.compile(
+_NO_MODULE = lazy_pattern(
     r"(?:[Nn]o module named|library stub for module named|library stubs not installed for) "
     rf'{QUOTED}|error: Import "([\w.]+)" could not be resolved'
 )
-_NO_NAME = re.compile(
+_NO_NAME = lazy_pattern(
     r"cannot import name " + QUOTED + r" from (?:partially initialized module )?" + QUOTED
 )
-_NO_ATTRIBUTE = re.compile(r"[Mm]odule " + QUOTED + r" has no attribute " + QUOTED)
-_NOT_OF_MODULE = re.compile(rf"{QUOTED} is not a known attribute of module {QUOTED}")
+_NO_ATTRIBUTE = lazy_pattern(r"[Mm]odule " + QUOTED + r" has no attribute " + QUOTED)
+_NOT_OF_MODULE = lazy_pattern(rf"{QUOTED} is not a known attribute of module {QUOTED}")
 #: What an object lacks, as Python, mypy and Pyright say it.
-_NO_MEMBER = re.compile(
+_NO_MEMBER = lazy_pattern(
     rf"{QUOTED} (?:object )?has no attribute {QUOTED}"
     r"|attribute \"(\w+)\" for class \"([\w.]+)\""
 )
-_CALLED = re.compile(
+_CALLED = lazy_pattern(
     r"TypeError: ([\w.]+)\(\) (?:got an unexpected keyword|got multiple|missing \d|takes )"
 )
-_IMPORTED = re.compile(r"^\W*from ([\w.]+) import (.+)")
+_IMPORTED = lazy_pattern(r"^\W*from ([\w.]+) import (.+)")
 #: Shorter names that stand before a dot are what imports are renamed to.
 _SHORTEST = 4
-_FRAME = re.compile(r"(?:site|dist)-packages[/\\]([A-Za-z_]\w*)")
-_IMPORTS = re.compile(
+_FRAME = lazy_pattern(r"(?:site|dist)-packages[/\\]([A-Za-z_]\w*)")
+_IMPORTS = lazy_pattern(
     r"^[ \t]*(?:>>> |\.\.\. |In \[\d+\]: )?"
     r"(?:from[ \t]+([A-Za-z_][\w.]*)[ \t]+(?:\\\n[ \t]*)?import\b"
     r"|import[ \t]+([A-Za-z_][\w.]*(?:[ \t]+as[ \t]+\w+)?"
@@ -45,7 +46,7 @@ _IMPORTS = re.compile(
     r"(?:[ \t]+as)?[ \t]*,?[ \t]*(?:[#;].*)?$)",
     re.MULTILINE,
 )
-_CODE = re.compile(
+_CODE = lazy_pattern(
     r"^[ \t]*(import [\w.]+|from [\w.]+ import|def \w+\(.*\).*:|class \w+.*:|>>> )", re.MULTILINE
 )
 

@@ -19,6 +19,7 @@ from pathlib import Path
 from types import UnionType
 
 from docstow.core.errors import DocstowError
+from docstow.core.patterns import lazy_pattern
 from docstow.languages.python import stored_words
 from docstow.languages.python.cython_sources import CYTHON_SOURCE, included_files
 from docstow.languages.python.files import LARGEST_FILE, ModuleFiles, PythonFiles
@@ -35,13 +36,13 @@ _MOST_SEARCHES = 4096
 #: Files with a word that are parsed to see what the word is there.
 _MOST_PARSED = 12
 #: The first name of an import, and the second one, if it has any.
-_IMPORTED = re.compile(
+_IMPORTED = lazy_pattern(
     rb"^[ \t]*(?:from|import)[ \t]+(([A-Za-z_]\w*)(?:\.[A-Za-z_]\w*)?)", re.MULTILINE
 )
 #: How a package finds others that extend it.
-_PLUGINS = re.compile(rb"entry_points|EntryPoint")
+_PLUGINS = lazy_pattern(rb"entry_points|EntryPoint")
 #: How attributes get names that are no words of the package.
-_BY_DATA = re.compile(
+_BY_DATA = lazy_pattern(
     rb"\bsetattr\(\s*\w+\s*,\s*[A-Za-z_]|__dict__(?:\.update|\[|\s*=)|def __getattr__"
     rb"|\bnamedtuple\(\s*[^,]+,\s*[A-Za-z_]|\bmake_dataclass\(|SimpleNamespace\("
 )

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from docstow.core import toml
+from docstow.core.patterns import lazy_pattern
 from docstow.core.versions import Version, choose
 from docstow.languages.rust.cargo_lock import parse
 from docstow.languages.shared.boundary import first_folder
@@ -21,28 +22,30 @@ from docstow.languages.shared.scanning import (
     tables_at,
 )
 
-_CARGO = re.compile(r"^\[(?:package|(?:workspace\.|dev-|build-)?dependencies)\b", re.MULTILINE)
-_DESCRIPTION = re.compile(r'^description\s*=\s*"((?:[^"\\]|\\.){1,300})', re.MULTILINE)
-_MARKS = re.compile(r"^error(?:\[E\d{4}\])?: |^[ \t]*-->\s\S+\.rs:\d+", re.MULTILINE)
+_CARGO = lazy_pattern(r"^\[(?:package|(?:workspace\.|dev-|build-)?dependencies)\b", re.MULTILINE)
+_DESCRIPTION = lazy_pattern(r'^description\s*=\s*"((?:[^"\\]|\\.){1,300})', re.MULTILINE)
+_MARKS = lazy_pattern(r"^error(?:\[E\d{4}\])?: |^[ \t]*-->\s\S+\.rs:\d+", re.MULTILINE)
 #: So many lines around an error may show its code.
 _SHOWN = 6
-_TICKED = re.compile(r"`([A-Za-z_]\w*(?:::\w+)+)")
-_NOT_IN = re.compile(r"(?:cannot find(?: \w+){0,3}|could not find) `(\w+)` in (?:\w+ )?`([\w:]+)`")
-_UNDECLARED = re.compile(
+_TICKED = lazy_pattern(r"`([A-Za-z_]\w*(?:::\w+)+)")
+_NOT_IN = lazy_pattern(
+    r"(?:cannot find(?: \w+){0,3}|could not find) `(\w+)` in (?:\w+ )?`([\w:]+)`"
+)
+_UNDECLARED = lazy_pattern(
     r"(?:undeclared crate or module|unresolved module or unlinked crate|can't find crate for"
     r"|unresolved import) `(\w+)`"
 )
-_NO_METHOD = re.compile(
+_NO_METHOD = lazy_pattern(
     r"no (?:method|function or associated item|associated item|variant[^`]*|field) "
     r"(?:named )?`(\w+)` (?:found|on|exists)[^`]*`&?(?:'\w+ )?(?:mut )?([\w:]+)"
 )
-_NO_FIELD = re.compile(r"`([\w:]+)[^`]*` has no field named `(\w+)`")
-_DECLARED = re.compile(r"\b(?:struct|enum|union|type|trait) (\w+)")
-_IMPORTS = re.compile(
+_NO_FIELD = lazy_pattern(r"`([\w:]+)[^`]*` has no field named `(\w+)`")
+_DECLARED = lazy_pattern(r"\b(?:struct|enum|union|type|trait) (\w+)")
+_IMPORTS = lazy_pattern(
     r"^[ \t]*(?:pub(?:\([^)]*\))? +)?use +(?:::)?(\w+)(?:::|;| as )|^[ \t]*extern crate (\w+)",
     re.MULTILINE,
 )
-_CODE = re.compile(
+_CODE = lazy_pattern(
     r"^[ \t]*(use [\w:]+|pub |fn |impl|let |#\[|extern crate|mod |struct )", re.MULTILINE
 )
 _NOT_CRATES = frozenset(("std", "core", "alloc", "crate", "self", "super", "proc_macro", "test"))

@@ -17,6 +17,7 @@ from pathlib import Path
 from urllib.parse import unquote_to_bytes
 
 from docstow.core.errors import DocumentNotFound, Forbidden, TooLarge, UnreadableInput
+from docstow.core.patterns import lazy_pattern
 
 #: Bytes of a file that is read whole.
 LARGEST = 8 * 1024 * 1024
@@ -32,15 +33,15 @@ _MOST_FOLDERS = 4096
 _OPENED = "/proc/self/fd"
 #: Files that are none, wherever a root may be.
 _SYSTEM = ("/proc/", "/sys/", "/dev/")
-_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
-_ENCODED = re.compile(r"%(?:u[0-9A-Fa-f]{4}|[0-9A-Fa-f]{2})")
+_SCHEME = lazy_pattern(r"[A-Za-z][A-Za-z0-9+.-]*:")
+_ENCODED = lazy_pattern(r"%(?:u[0-9A-Fa-f]{4}|[0-9A-Fa-f]{2})")
 #: What looks like a slash, a backslash or a dot and is none.
-_LOOK_ALIKES = re.compile(
+_LOOK_ALIKES = lazy_pattern(
     "[\u2044\u2215\u29f8\u29f5\u29f9\u2216\ufe68\uff0f\uff3c\uff0e\u2024\u2025\u2026]"
 )
-_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
+_CONTROL = lazy_pattern(r"[\x00-\x1f\x7f]")
 #: Control characters that no text has; those of terminals and printers are let through.
-_BINARY = re.compile(rb"[\x00-\x06\x0e-\x1a\x1c-\x1f]")
+_BINARY = lazy_pattern(rb"[\x00-\x06\x0e-\x1a\x1c-\x1f]")
 _ARCHIVES = (b"\x1f\x8b", b"PK\x03\x04", b"%PDF-", b"BZh", b"\xfd7zXZ", b"\x28\xb5\x2f\xfd")
 #: Opening must neither wait for a pipe's other end nor, where the system knows how, follow a link.
 _OPEN = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from docstow.core.errors import DocstowError
 from docstow.core.model import NO_ATTRIBUTES, Document, File
+from docstow.core.patterns import lazy_pattern
 from docstow.formats import read
 
 if TYPE_CHECKING:
@@ -33,19 +34,19 @@ _SUFFIXES = frozenset({"", ".md", ".markdown", ".mdx", ".rst", ".adoc", ".txt"})
 #: In folders of documentation, where what has no suffix or ends in ``.txt`` is mostly data.
 _PROSE_SUFFIXES = _SUFFIXES - {"", ".txt"}
 _FOLDERS = frozenset({"book", "doc", "docs", "documentation", "guide", "guides", "tutorial"})
-_CHANGELOG = re.compile(
+_CHANGELOG = lazy_pattern(
     r"change[-_ ]?logs?|changes|history|news|releases?|release[-_ ]?notes|relnotes", re.IGNORECASE
 )
-_OWN = re.compile(
+_OWN = lazy_pattern(
     r"cookbook|errors|examples|faq|features|getting[-_ ]?started|guide"
     r"|migrat(?:ing|ion)(?:[-_ ].*)?|quick[-_ ]?start|recipes|tutorial"
     r"|upgrad(?:e|ing)(?:[-_ ].*)?|usage",
     re.IGNORECASE,
 )
 #: Pages of a folder of documentation that list others, or are for the package's own developers.
-_ASIDE = re.compile(r"summary|_?sidebar|_?navbar|contributing|code[-_]of[-_]conduct|licen[cs]e.*")
-_DOC_COMMENT = re.compile(r"(?m)^//! ?(.*)$")
-_COMMENT_LINES = re.compile(r"\A(?:\s*//!.*\n?)+")
+_ASIDE = lazy_pattern(r"summary|_?sidebar|_?navbar|contributing|code[-_]of[-_]conduct|licen[cs]e.*")
+_DOC_COMMENT = lazy_pattern(r"(?m)^//! ?(.*)$")
+_COMMENT_LINES = lazy_pattern(r"\A(?:\s*//!.*\n?)+")
 
 
 @dataclass(frozen=True, slots=True)

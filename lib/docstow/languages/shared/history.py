@@ -13,6 +13,7 @@ from itertools import islice
 from typing import Any
 
 from docstow.core.model import Document
+from docstow.core.patterns import lazy_pattern
 from docstow.languages.shared.diff import code_notes
 from docstow.text import changelog
 from docstow.text.changelog import Note, version_key
@@ -28,26 +29,26 @@ _SHORT = 3
 _MANY_NAMES = 12
 #: Notes of one name that are looked through.
 _MOST_LOOKED = 200
-_SEPARATORS = re.compile(r"::|[.#/]")
+_SEPARATORS = lazy_pattern(r"::|[.#/]")
 #: Sentences of an item's own documentation that may say what takes its place.
-_OUTDATED = re.compile(
+_OUTDATED = lazy_pattern(
     r"deprecat|renamed|instead|replaced|superseded|in favou?r of|obsolete", re.IGNORECASE
 )
-_OF_PARAMETER = re.compile(r"argument|parameter|keyword|option", re.IGNORECASE)
+_OF_PARAMETER = lazy_pattern(r"argument|parameter|keyword|option", re.IGNORECASE)
 #: What older versions say of what is still there; what they renamed or removed is another thing.
-_ANNOUNCED = re.compile(r"deprecat|obsolete|superseded", re.IGNORECASE)
-_REMOVED = re.compile(r"\bremov(?:ed|al)\b(?! in)", re.IGNORECASE)
+_ANNOUNCED = lazy_pattern(r"deprecat|obsolete|superseded", re.IGNORECASE)
+_REMOVED = lazy_pattern(r"\bremov(?:ed|al)\b(?! in)", re.IGNORECASE)
 #: Places where what is deprecated is kept.
-_KEPT = re.compile(r"[.`](?:deprecated|legacy|v1|compat)\.")
+_KEPT = lazy_pattern(r"[.`](?:deprecated|legacy|v1|compat)\.")
 #: A paragraph that says so of the item itself.
-_SELF_OUTDATED = re.compile(
+_SELF_OUTDATED = lazy_pattern(
     r"\W*(?:deprecat|obsolete|(?:use|consider|prefer)\b.{1,160}\binstead\W*$"
     r"|this (?:\w+ ){1,3}(?:is|was|has been) (?:now )?(?:\w+ )?"
     r"(?:deprecat|renamed|replaced|superseded|obsolete))",
     re.IGNORECASE,
 )
-_WORDS = re.compile(r"\w+")
-_FORMERLY = re.compile(
+_WORDS = lazy_pattern(r"\w+")
+_FORMERLY = lazy_pattern(
     r"\b(?:previously|formerly) (?:known as|called|named)?[ ]?`+([A-Za-z_$][\w$.]*)`", re.IGNORECASE
 )
 #: A note and its origin.
@@ -69,12 +70,12 @@ _OUTSIDE = frozenset(
     }
     - {"copyright", "credits", "exit", "help", "license", "quit", "this", "test", "code"}
 )
-_MOVED_OUT = re.compile(
+_MOVED_OUT = lazy_pattern(
     r"\b(?:moved|split|extracted) (?:out )?(?:in)?to (?:the |a )?(?:new |separate )?"
     r"`+(@?[\w./-]+)`+ (?:package|library|crate)",
     re.IGNORECASE,
 )
-_OTHER_PACKAGE = re.compile(
+_OTHER_PACKAGE = lazy_pattern(
     r"`+(@?[\w./-]+)`+ (?:package|library|crate|module)"
     r"|\bimport(?:ed)? (?:\S+ )?from `+(@?[\w./-]+)`+",
     re.IGNORECASE,

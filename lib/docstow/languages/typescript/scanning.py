@@ -17,6 +17,7 @@ from typing import Any
 
 from docstow.core import npm_ranges
 from docstow.core.errors import DocstowError, Forbidden
+from docstow.core.patterns import lazy_pattern
 from docstow.core.versions import Version
 from docstow.languages.shared.boundary import Boundary, shown
 from docstow.languages.shared.language import QUOTED, ErrorMessageFormat, Mention, Texts, Versions
@@ -33,8 +34,8 @@ from docstow.languages.shared.scanning import (
 from docstow.languages.typescript import lockfiles
 from docstow.languages.typescript.package_json import BUILTIN
 
-_YARN = re.compile(r"^# yarn lockfile|^__metadata:", re.MULTILINE)
-_PNPM = re.compile(r"^lockfileVersion:", re.MULTILINE)
+_YARN = lazy_pattern(r"^# yarn lockfile|^__metadata:", re.MULTILINE)
+_PNPM = lazy_pattern(r"^lockfileVersion:", re.MULTILINE)
 #: How to have a form that can be read.
 _BUN_ADVICE = "to have bun.lock, run bun install --save-text-lockfile"
 _INSTALL = "npm install"
@@ -53,14 +54,16 @@ _MANAGER_FILES = {
     ".modules.yaml": "pnpm",
 }
 #: Names that a registry takes, those of its first years included.
-_NAME = re.compile(r"(?:@[^/\\%:?#\s\x00-\x1f@]+/)?[^./\\%:?#\s\x00-\x1f@][^/\\%:?#\s\x00-\x1f@]*")
+_NAME = lazy_pattern(
+    r"(?:@[^/\\%:?#\s\x00-\x1f@]+/)?[^./\\%:?#\s\x00-\x1f@][^/\\%:?#\s\x00-\x1f@]*"
+)
 #: Comments of code may cite an error.
-_TSC = re.compile(r"^(?![ \t]*(?://|\*)).*\berror TS\d{4}: ", re.MULTILINE)
+_TSC = lazy_pattern(r"^(?![ \t]*(?://|\*)).*\berror TS\d{4}: ", re.MULTILINE)
 _UNRESOLVED = (
     r"Can't resolve|Could not resolve|Failed to resolve import|Cannot find (?:module|package)"
     r"|Could not find a declaration file for module"
 )
-_NODE = re.compile(
+_NODE = lazy_pattern(
     # Jest, webpack, esbuild and Vite begin so.
     r"^[ \t]*(?:Module not found: |\S+ \[ERROR\] |\[vite\] |Cannot find module '[^']+' from )"
     r"|^Module not found: Error: |"
@@ -68,40 +71,40 @@ _NODE = re.compile(
     r"|^[ \t]+at .+node_modules/",
     re.MULTILINE,
 )
-_NO_EXPORT = re.compile(
+_NO_EXPORT = lazy_pattern(
     '(?:Module )?[\'"\u2018]*"([^\'"]+)"[\'\u2019]* has no (?:default export|exported member)'
     "(?: named)?(?: ['\"\u2018]?(\\w+))?"
 )
-_NO_SPECIFIER = re.compile(rf"(?:{_UNRESOLVED}) " + QUOTED)
-_NO_SUBPATH = re.compile(
+_NO_SPECIFIER = lazy_pattern(rf"(?:{_UNRESOLVED}) " + QUOTED)
+_NO_SUBPATH = lazy_pattern(
     r"subpath '\./([^']+)' is not defined by \"exports\" in "
     r".*node_modules[/\\]((?:@[^/\\]+[/\\])?[^/\\]+)"
 )
-_REQUESTED = re.compile(r"requested module '([^']+)' does not provide an export named '(\w+)'")
+_REQUESTED = lazy_pattern(r"requested module '([^']+)' does not provide an export named '(\w+)'")
 #: A type that is a module's names: ``typeof import("…/node_modules/zod/index")``.
-_NO_PROPERTY = re.compile(
+_NO_PROPERTY = lazy_pattern(
     r"Property '(\w+)' does not exist on type 'typeof import\(\"([^\"]+)\"\)'"
 )
-_NODE_FRAME = re.compile(r"node_modules[/\\]((?:@[\w.-]+[/\\])?[\w.-]+)[/\\]")
-_FILE = re.compile(r"\.(?:[cm]?[jt]sx?|py|rs)$")
-_IMPORTS = re.compile(
+_NODE_FRAME = lazy_pattern(r"node_modules[/\\]((?:@[\w.-]+[/\\])?[\w.-]+)[/\\]")
+_FILE = lazy_pattern(r"\.(?:[cm]?[jt]sx?|py|rs)$")
+_IMPORTS = lazy_pattern(
     # Up to the next keyword and no further: texts may have thousands of them.
     r"(?:^|[;}\s])(?:import|export)\b(?:(?!\b(?:im|ex)port\b)[^'\"`;(=])*?\bfrom\s*['\"]([^'\"\s]+)['\"]"
     r"|(?:^|[;}\s])import\s*['\"]([^'\"\s]+)['\"]"
     r"|\b(?:require|import)\(\s*['\"]([^'\"\s]+)['\"]\s*\)"
 )
-_CODE = re.compile(
+_CODE = lazy_pattern(
     r"^[ \t]*(import .* from ['\"]|import ['\"]"
     r"|export (default|const|function|class|type|interface)"
     r"|const \w+ = require\()|=>|^[ \t]*(const|let) .*=|\binterface \w+ \{",
     re.MULTILINE,
 )
 #: What only plain scripts of Node do.
-_SCRIPT = re.compile(
+_SCRIPT = lazy_pattern(
     r"^[ \t]*(?:(?:const|let|var)\b.*= )?(?:require\(|module\.exports\b)", re.MULTILINE
 )
 #: What only modules, or only TypeScript, have.
-_NO_SCRIPT = re.compile(
+_NO_SCRIPT = lazy_pattern(
     r"^[ \t]*(?:import|export)\b|\b(?:interface|enum|type) \w+|\)\s*:|: \w+ =", re.MULTILINE
 )
 

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 
+from docstow.core.patterns import lazy_pattern
 from docstow.languages.python.check.annotations import LocalType, PackageType, ValueType
 from docstow.languages.python.check.artists import mismatch_of_artist
 from docstow.languages.python.check.certainty import (
@@ -67,25 +68,25 @@ _BUILTIN_TYPES = frozenset(
 )
 _LONGEST_SIGNATURE = 300
 #: Words of a condition that tests which names there are.
-_AVAILABILITY = re.compile(
+_AVAILABILITY = lazy_pattern(
     r"hasattr|getattr|version_info|__version__|hexversion|VERSION|\bPY|platform|find_spec"
     r"|_AVAILABLE|HAS_|HAVE_|IS_"
 )
 #: The same of variables, of functions and of what ``self`` holds: other objects have versions, too.
-_AVAILABILITY_OF_NAME = re.compile(r"version|has_")
+_AVAILABILITY_OF_NAME = lazy_pattern(r"version|has_")
 #: Exceptions that code catches where a name may be missing.
-_CAUGHT = re.compile(
+_CAUGHT = lazy_pattern(
     r"Import|ModuleNotFound|Attribute|TypeError|(?<![\w.])(?:Base)?Exception\b|Warning|(?<![\w.])\w*Errors\b"
 )
 #: Calls whose code is meant to fail.
-_EXPECTING = re.compile(r"raises|Raises|warns|Warns|suppress|\bpatch\b")
+_EXPECTING = lazy_pattern(r"raises|Raises|warns|Warns|suppress|\bpatch\b")
 #: Packages whose plugins get no further keywords of their functions: those of matplotlib draw.
 _PLUGINS_WITHOUT_KEYWORDS = frozenset({"matplotlib"})
 #: Modules beside a missing one that may have what is imported of it, and paths that are suggested.
 _MOST_BESIDE = 80
 _MOST_SUGGESTED = 3
 #: Functions that test of which kind a value is.
-_OF_KIND = re.compile(
+_OF_KIND = lazy_pattern(
     r"is_?(?:an?_?)?(?:str|text|unicode|bytes|seq|list|tuple|dict|map|num|int|float|func|array|iter)",
     re.IGNORECASE,
 )
@@ -741,7 +742,7 @@ def _is_telling(node: ast.stmt) -> bool:
 
 
 #: What tells a checker to ignore a line.
-_IGNORED = re.compile(r"\b(?:(?:type|ty|pyright|pyrefly|mypy): ?ignore|pylint: ?disable)")
+_IGNORED = lazy_pattern(r"\b(?:(?:type|ty|pyright|pyrefly|mypy): ?ignore|pylint: ?disable)")
 
 
 def _bind_stars(tree: ast.Module, top: Scope, names: Names) -> None:

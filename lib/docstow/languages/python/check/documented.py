@@ -9,32 +9,34 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-_ROLE = re.compile(
+from docstow.core.patterns import lazy_pattern
+
+_ROLE = lazy_pattern(
     r":(?:py:)?(?:class|obj|data):`[~!]?([\w.]+)(?: <[^>`]*>)?`|`{1,2}[~!]?([\w.]+)`{1,2}"
 )
-_RTYPE = re.compile(r"^[ \t]*:rtype:[ \t]*(\S[^\n]*)$", re.MULTILINE)
-_RETURN = re.compile(
+_RTYPE = lazy_pattern(r"^[ \t]*:rtype:[ \t]*(\S[^\n]*)$", re.MULTILINE)
+_RETURN = lazy_pattern(
     r"^[ \t]*:returns?:[ \t]*(?:An?|The)?[ \t]*(?:new |instance of )?:(?:py:)?class:`[~!]?([\w.]+)`"
     r"(?=[ \t]*(?:instance|object)?s?[ \t]*(?:[.;]|$|that|which|for|with|of the))",
     re.MULTILINE | re.IGNORECASE,
 )
 #: A class of which the text says that it is what is returned: ``a |Shape| object is returned``.
-_IS_RETURNED = re.compile(
+_IS_RETURNED = lazy_pattern(
     r"(?:\|(\w+)\||:class:`[~.]?(?:\w+\.)*(\w+)`) (?:\w+ ){0,2}(?:is|are) returned\b"
 )
-_OR_NONE = re.compile(r",? or None$|^Optional\[(.*)\]$")
-_ONE = re.compile(r"(?:an? |instance of )?((?:\w+\.)*[A-Z]\w*)(?: instance| object)?")
-_MANY = re.compile(
+_OR_NONE = lazy_pattern(r",? or None$|^Optional\[(.*)\]$")
+_ONE = lazy_pattern(r"(?:an? |instance of )?((?:\w+\.)*[A-Z]\w*)(?: instance| object)?")
+_MANY = lazy_pattern(
     r"(?:a )?list of ((?:\w+\.)*[A-Z]\w*)|list\[((?:\w+\.)*[A-Z]\w*)\]", re.IGNORECASE
 )
 #: What numpydoc calls arrays, with what it says of their form.
-_ARRAY = re.compile(
+_ARRAY = lazy_pattern(
     r"(?:\([\w, .+*-]*\) |\d-?[dD] )?(?:np\.|numpy\.)?(?:nd)?array"
     r"(?:(?:,? (?:of )?shape|,? (?:of )?dtype)\b[^|]*| of (?:float|int|bool|complex|shape)\w*"
     r"(?: [^|]*)?|,? \([\w, .+*-]*\))?"
 )
 #: What may make other tables of the arrays that it is given.
-_OF_TABLES = re.compile(r"\b(?:pandas|DataFrame|Series|set_output)\b")
+_OF_TABLES = lazy_pattern(r"\b(?:pandas|DataFrame|Series|set_output)\b")
 _ARRAY_TYPE = "numpy.ndarray"
 #: What scipy's sparse matrices have and numpy's arrays have not. Docstrings speak of arrays alone
 #: where a function returns what is sparse for what is sparse.

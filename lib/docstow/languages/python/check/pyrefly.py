@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from docstow.core.patterns import lazy_pattern
 from docstow.languages.python.check.type_claims import (
     ArgumentClaim,
     ChoiceClaim,
@@ -26,28 +27,28 @@ from docstow.languages.python.check.type_claims import (
 from docstow.languages.shared.engines import Workplace
 from docstow.languages.shared.language_server import Diagnostic
 
-_ABSENT = re.compile(
+_ABSENT = lazy_pattern(
     r"^(Object of class|Object of type|Class) `(.+)` has no (?:class )?attribute `(\w+)`"
 )
 #: Types of a union that tells something of its values, and None.
 _MOST_KINDS = 3
-_NO_MEMBER = re.compile(r"^No attribute `(\w+)` in module `([\w.]+)`")
-_NO_IMPORT = re.compile(r"^Could not import `(\w+)` from `([\w.]+)`")
-_NO_MODULE = re.compile(r"^Cannot find module `([\w.]+)`")
-_KEYWORD = re.compile(r"Unexpected keyword argument `(\w+)` in function `([\w.]+)`")
-_OVERLOADED = re.compile(r"^No matching overload found for function `([\w.]+)` called with")
-_TOO_MANY = re.compile(
+_NO_MEMBER = lazy_pattern(r"^No attribute `(\w+)` in module `([\w.]+)`")
+_NO_IMPORT = lazy_pattern(r"^Could not import `(\w+)` from `([\w.]+)`")
+_NO_MODULE = lazy_pattern(r"^Cannot find module `([\w.]+)`")
+_KEYWORD = lazy_pattern(r"Unexpected keyword argument `(\w+)` in function `([\w.]+)`")
+_OVERLOADED = lazy_pattern(r"^No matching overload found for function `([\w.]+)` called with")
+_TOO_MANY = lazy_pattern(
     r"^Expected (\d+) positional arguments?, got (\d+)(?: in function `([\w.]+)`)?"
 )
-_NOT_GIVEN = re.compile(r"^Missing argument `(\w+)` in function `([\w.]+)`")
-_NOT_CALLABLE = re.compile(r"^Expected a callable, got `")
-_LITERAL = re.compile(
+_NOT_GIVEN = lazy_pattern(r"^Missing argument `(\w+)` in function `([\w.]+)`")
+_NOT_CALLABLE = lazy_pattern(r"^Expected a callable, got `")
+_LITERAL = lazy_pattern(
     r"^Argument `Literal\['([^']*)'\]` is not assignable to parameter `\w+` "
     r"with type `([^\n]+?)` in(?: function `([\w.]+)`)?"
 )
-_CLOSEST = re.compile(rf"^\s*{_LITERAL.pattern[1:]}", re.MULTILINE)
-_PARAMETER = re.compile(r"is not assignable to parameter `(\w+)`")
-_NO_KEY = re.compile(
+_CLOSEST = lazy_pattern(rf"^\s*{_LITERAL.pattern[1:]}", re.MULTILINE)
+_PARAMETER = lazy_pattern(r"is not assignable to parameter `(\w+)`")
+_NO_KEY = lazy_pattern(
     r"^(?:Key `(\w+)` is not defined in TypedDict|TypedDict `\w+` does not have key `(\w+)`)"
 )
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from docstow.core.patterns import lazy_pattern
 from docstow.languages.python.check.type_claims import (
     ArgumentClaim,
     ChoiceClaim,
@@ -22,14 +22,14 @@ from docstow.languages.shared.engines import Workplace
 from docstow.languages.shared.language_server import Diagnostic
 
 _SITE = ".venv/lib/python{0}/site-packages"
-_ABSENT = re.compile(r"^(Object of type|Class|Module) `(.+)` has no (?:attribute|member) `(\w+)`")
-_NO_MODULE = re.compile(r"^Cannot resolve imported module `([\w.]+)`")
-_UNKNOWN_KEYWORD = re.compile(r"^Argument `(\w+)` does not match any known parameter")
-_TOO_MANY = re.compile(r"^Too many positional arguments\b.*: expected (\d+), got (\d+)")
-_NOT_GIVEN = re.compile(r"^No arguments? provided for required parameters? (`\w+`(?:, `\w+`)*)")
-_NO_OVERLOAD = re.compile(r"^No overload of .+ matches arguments")
-_LITERAL = re.compile(r"\bExpected `([^\n]+?)`, found `Literal\[(\"[^\"]*\")\]`")
-_NO_KEY = re.compile(r"^Unknown key \"([^\"]+)\" for TypedDict `(\w+)`")
+_ABSENT = lazy_pattern(r"^(Object of type|Class|Module) `(.+)` has no (?:attribute|member) `(\w+)`")
+_NO_MODULE = lazy_pattern(r"^Cannot resolve imported module `([\w.]+)`")
+_UNKNOWN_KEYWORD = lazy_pattern(r"^Argument `(\w+)` does not match any known parameter")
+_TOO_MANY = lazy_pattern(r"^Too many positional arguments\b.*: expected (\d+), got (\d+)")
+_NOT_GIVEN = lazy_pattern(r"^No arguments? provided for required parameters? (`\w+`(?:, `\w+`)*)")
+_NO_OVERLOAD = lazy_pattern(r"^No overload of .+ matches arguments")
+_LITERAL = lazy_pattern(r"\bExpected `([^\n]+?)`, found `Literal\[(\"[^\"]*\")\]`")
+_NO_KEY = lazy_pattern(r"^Unknown key \"([^\"]+)\" for TypedDict `(\w+)`")
 _NOT_CALLABLE = "Object of type `None` is not callable"
 #: Rules of which the claims are made.
 _ATTRIBUTES = frozenset({"missing-attribute", "missing-module-member", "unresolved-import"})

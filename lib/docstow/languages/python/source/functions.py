@@ -8,6 +8,7 @@ import re
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 
+from docstow.core.patterns import lazy_pattern
 from docstow.languages.python.source.facts import Decorator, Definition, Forward, Keeps
 from docstow.languages.python.source.kinds import kinds_of_parameter
 from docstow.languages.python.source.syntax import (
@@ -29,11 +30,11 @@ from docstow.languages.shared.surface import Parameter, ParameterKind
 from docstow.text.python_ast import try_parse_expression
 
 #: Names of decorators that say so of what they decorate, not of its parameters.
-_DEPRECATES = re.compile(
+_DEPRECATES = lazy_pattern(
     r"_?deprecated?(?:_(?:func(?:tion)?|method|class|cls|callable))?|moved_20|became_legacy_20"
 )
 #: The directive for the whole definition; that of a parameter is indented.
-_DEPRECATED = re.compile(r"^\.\. deprecated::[ \t]*(.*(?:\n[ \t]+\S.*)*)", re.MULTILINE)
+_DEPRECATED = lazy_pattern(r"^\.\. deprecated::[ \t]*(.*(?:\n[ \t]+\S.*)*)", re.MULTILINE)
 #: Paragraphs from the top in which the directive is about the whole definition.
 _FIRST_PARAGRAPHS = 2
 #: Methods of a dictionary that take one key.
@@ -41,17 +42,17 @@ _KEY_METHODS = frozenset({"get", "pop", "setdefault"})
 #: Methods of a signature that refuse what the function does not take.
 _BINDING = frozenset({"bind", "bind_partial"})
 #: What an error says that refuses an argument.
-_UNKNOWN = re.compile(
+_UNKNOWN = lazy_pattern(
     r"\bun(?:expected|known|recogni[sz]ed|supported|used)\b.{0,12}"
     r"\b(?:keyword|kwarg|argument|option|config|parameter|setting)",
     re.IGNORECASE,
 )
 #: Functions that tell of a mistake.
-_WARNS = re.compile(r"(?:^|\.)(?:warn|warning|deprecat)\w*$")
+_WARNS = lazy_pattern(r"(?:^|\.)(?:warn|warning|deprecat)\w*$")
 #: Builtins that can read any local variable.
 _INTROSPECTION = frozenset({"locals", "vars", "eval", "exec"})
 #: What keeps the keywords that it is given as data, or is a class that data tells.
-_NAMED_BY_DATA = re.compile(
+_NAMED_BY_DATA = lazy_pattern(
     r"(?:^|\.)(?:dict|update|format|OrderedDict|Namespace|SimpleNamespace|(?:Sub)?Element"
     r"|_\w+_(?:class|cls|factory))$"
 )

@@ -9,6 +9,7 @@ from functools import cached_property
 from itertools import zip_longest
 from typing import TYPE_CHECKING
 
+from docstow.core.patterns import lazy_pattern
 from docstow.languages.rust.check.scope import parse, read_scope
 from docstow.languages.rust.check.std import StdTables, standard_types
 from docstow.languages.shared.likeness import words
@@ -34,17 +35,17 @@ _OF_ALL_PLATFORMS = frozenset({"nix", "rustix", "mio"})
 _EVERYDAY_WORDS = frozenset(
     {"default", "new", "from", "to", "with", "no", "use", "async", "full", "error", "std", "is"}
 )
-_LINKED = re.compile(r"\[`(?:\w+::)*(\w+)!?(?:\(\))?`\]")
-_NAMED = re.compile(r"`(?:\w+::)*(\w+)!?(?:\(\))?`")
-_PATHS = re.compile(r"(?<![\w])(?:::)?([A-Za-z_]\w*(?:::\w+)+)")
+_LINKED = lazy_pattern(r"\[`(?:\w+::)*(\w+)!?(?:\(\))?`\]")
+_NAMED = lazy_pattern(r"`(?:\w+::)*(\w+)!?(?:\(\))?`")
+_PATHS = lazy_pattern(r"(?<![\w])(?:::)?([A-Za-z_]\w*(?:::\w+)+)")
 #: A list of features on a crate's front page: its heading, and what its items begin with.
-_HEADING = re.compile(r"^#+ .*\b(?:features?|feature flags)\b", re.IGNORECASE | re.MULTILINE)
-_LISTED = re.compile(
+_HEADING = lazy_pattern(r"^#+ .*\b(?:features?|feature flags)\b", re.IGNORECASE | re.MULTILINE)
+_LISTED = lazy_pattern(
     r"^[ \t]*[-*+|]\s+(?:\*\*)?`?([a-z][\w-]+)`?(?:\*\*)?(?=\s*(?:$|[:(|\u2013\u2014-]))",
     re.MULTILINE,
 )
-_TYPE_NAMES = re.compile(r"\b[A-Z]\w*[a-z]\w*")
-_CALLED = re.compile(r"\.(\w+)\(")
+_TYPE_NAMES = lazy_pattern(r"\b[A-Z]\w*[a-z]\w*")
+_CALLED = lazy_pattern(r"\.(\w+)\(")
 #: A name that as many examples bring in is there, though hidden; one alone may be an old one.
 _ENOUGH = 2
 

@@ -212,6 +212,9 @@ MAYBE_HEARD_OF = {
     "a constant in Rust": "import mole.lock\nmole.lock.__version__",
     "keywords of an element": "import buoys\nbuoys.element('a', spans='1')",
     "keywords of a class that data tells": "import buoys\nbuoys.Anchors().add(fathoms=1)",
+    "a keyword of the protocol of a decorator": (
+        "import buoys\n@buoys.logged('all')\ndef f(x: int) -> int: ...\nf(3, log_extra=1)"
+    ),
     "what another package sets": "import buoys\nbuoys.Ship().moored_at",
     "a name that is registered": (
         "import buoys\n@buoys.register_rope_namespace('knots')\nclass Knots: ...\n"
@@ -971,10 +974,17 @@ def load(name):
     "buoys": {
         "buoys/py.typed": "",
         "buoys/__init__.py": """
-from typing import Generic, TypeVar
+from typing import Callable, Generic, ParamSpec, Protocol, TypeVar
 from xml.etree.ElementTree import Element
 
 from harbour import Ship
+
+P = ParamSpec("P")
+
+class Logged(Protocol[P]):
+    def __call__(self, *args: P.args, log_extra: int = 0, **kwargs: P.kwargs) -> int: ...
+
+def logged(kind: str = "all") -> Callable[[Callable[P, int]], Logged[P]]: ...
 
 class Field:
     def __init__(self, kind: int) -> None: ...

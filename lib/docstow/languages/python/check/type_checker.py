@@ -955,7 +955,10 @@ class _Judge:
         ):
             return True
         # Behind overloads of the code there is a function that may take more.
-        if isinstance(node.func, ast.Name) and self._takes_behind_overloads(node.func, keyword):
+        if isinstance(node.func, ast.Name) and (
+            self._takes_behind_overloads(node.func, keyword)
+            or self._takes_by_decorator(node.func, keyword)
+        ):
             return True
         # What a method gets of a base may call any other method of the code's class.
         is_receiver = isinstance(node.func, ast.Attribute) and self._is_receiver(node.func.value)
@@ -967,15 +970,36 @@ class _Judge:
 
     def _takes_behind_overloads(self, node: ast.Name, keyword: str) -> bool:
         """Return whether one of several functions of a name in the code has a keyword."""
+        functions = self._functions(node)
+        taken = (each.name for one in functions for each in parameters(one.args))
+        return len(functions) > 1 and keyword in taken
+
+    def _takes_by_decorator(self, node: ast.Name, keyword: str) -> bool:
+        """Return whether a package that decorates a function of the code names a keyword.
+
+        A checker drops what a protocol takes between the ``P.args`` and ``P.kwargs`` of others.
+        """
+        values = self._own.values
+        decorators = [each for one in self._functions(node) for each in one.decorator_list]
+        for each in decorators:
+            made_by = each.func if isinstance(each, ast.Call) else each
+            scope = self._own.scopes.get(made_by)
+            path = values.import_path(made_by, scope) if scope is not None else None
+            package = self._names.resolver.package_for(path) if path else None
+            surface = package.surface if package is not None else None
+            if isinstance(surface, PythonSurface) and surface.has_keyword(keyword):
+                return True
+        return False
+
+    def _functions(self, node: ast.Name) -> list[Function]:
+        """Return the functions of the code that a name may be."""
         scope = self._own.scopes.get(node)
         found = scope.find(node.id) if scope is not None else None
-        functions = [
+        return [
             each.node
             for each in (found[1] if found is not None else ())
             if isinstance(each, Defined) and isinstance(each.node, Function)
         ]
-        taken = (each.name for one in functions for each in parameters(one.args))
-        return len(functions) > 1 and keyword in taken
 
     def _is_receiver(self, node: ast.expr) -> bool:
         """Return whether an expression is what a method gets first."""

@@ -48,6 +48,13 @@ class A:
         self._size.update({'c': {'d': 1}})
         self._size['c'].update({'e': 2})
 """,
+    "what a loop runs over before it binds the name anew": """
+def f(given):
+    index = given.index()
+    index.sha
+    for index in range(index.size()):
+        print(index)
+""",
     "a parameter that is bound anew": """
 def f(rows: set[int]):
     rows = list(rows)
@@ -215,6 +222,10 @@ MAYBE_HEARD_OF = {
     "a keyword of the protocol of a decorator": (
         "import buoys\n@buoys.logged('all')\ndef f(x: int) -> int: ...\nf(3, log_extra=1)"
     ),
+    "a keyword that what is held keeps": "quay.Line().tie(1, hitch=2)",
+    "a subclass that inherits from a class in another file": "import buoys\nbuoys.sailed().tide()",
+    "an overload for slices": "import buoys\nbuoys.Coils()[0].rewind()",
+    "what is put in a module's place": "import bells\nbells.tolls('a')",
     "what another package sets": "import buoys\nbuoys.Ship().moored_at",
     "a name that is registered": (
         "import buoys\n@buoys.register_rope_namespace('knots')\nclass Knots: ...\n"
@@ -963,6 +974,18 @@ class Buoy:
 class Any:
     def __getattr__(self, name):
         return _KEPT[name].made(name)
+
+class Cleat:
+    def take(self, at, **rest):
+        for each in rest:
+            print(each)
+
+class Line:
+    def __init__(self, end=None):
+        self._end = end or Cleat()
+    def tie(self, at, **options):
+        options["knot"] = 1
+        return self._end.take(at, **options)
 """,
         "quay/loads.py": """
 from importlib import import_module
@@ -974,7 +997,8 @@ def load(name):
     "buoys": {
         "buoys/py.typed": "",
         "buoys/__init__.py": """
-from typing import Callable, Generic, ParamSpec, Protocol, TypeVar
+from datetime import date
+from typing import Callable, Generic, ParamSpec, Protocol, Sequence, TypeVar, overload
 from xml.etree.ElementTree import Element
 
 from harbour import Ship
@@ -1022,6 +1046,35 @@ class Found(Generic[T]):
 
 def find():
     return Found(value=Rope(1))
+
+def sailed() -> date: ...
+
+class Coils(Generic[T]):
+    @overload
+    def __getitem__(self, index: slice) -> "Coils[T]": ...
+    @overload
+    def __getitem__(self, index: Sequence[int]) -> list[T]: ...
+    @overload
+    def __getitem__(self, index: int) -> T: ...
+    def __getitem__(self, index):
+        return self._kept[index]
+""",
+        "buoys/tides.py": "class Tidal:\n    def tide(self) -> int: ...\n",
+        "buoys/days.py": """
+from datetime import date
+from buoys.tides import Tidal
+
+class Day(date, Tidal): ...
+""",
+    },
+    "bells": {
+        "bells/py.typed": "",
+        "bells/__init__.py": "import sys\nsys.modules[__name__] = Ringing(sys.modules[__name__])\n",
+        "bells/__init__.pyi": """
+class Bell:
+    def ring(self) -> None: ...
+
+def __getattr__(name: str) -> Bell: ...
 """,
     },
     "typing_extensions": {

@@ -600,9 +600,12 @@ class Names:
             return "it is a namespace"
         if is_compiled:
             return _COMPILED if module.layers else "it is compiled, without stubs"
-        for layer in module.layers:
-            if reason := self._why_file_uncertain(module, layer, name):
-                return reason
+        reasons = [self._why_file_uncertain(module, each, name) for each in module.layers]
+        # What is put in a module's place has any name, whatever fills the module itself.
+        if reason := max(
+            reasons, default="", key=lambda each: (each.startswith(CHANGES), each != "")
+        ):
+            return reason
         if self.getattr_names(module) is None:
             return "it defines __getattr__"
         for star in self.stars(module):

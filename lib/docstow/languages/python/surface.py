@@ -41,6 +41,7 @@ from docstow.languages.python.source.functions import (
     hands_keywords_on,
     keeps_keywords,
     keyword_targets,
+    made_for,
     parameters,
 )
 from docstow.languages.python.source.syntax import Function, string_value
@@ -601,7 +602,7 @@ class PythonSurface:
             name: which the class itself lacks.
             above: the last names of its bases.
             below: the last names of what extends it in its own package.
-            mentions: only subclasses count whose files have the word.
+            mentions: of subclasses that may have it only those count whose files have the word.
         """
         owners = {base.rpartition(".")[2], *above}
         given = self.gives(owners, name)
@@ -755,14 +756,18 @@ class PythonSurface:
             return False
         if depth and node.args.kwarg is not None and keeps_keywords(node):
             return True
-        around = {"self": path.rpartition(".")[0], "cls": path.rpartition(".")[0]}
+        owner, module = path.rpartition(".")[0], views[0].module
         for each in keyword_targets(node):
             first, _, last = each.partition(".")
-            target = f"{around[first]}.{last}" if first in around else f"{views[0].module}.{each}"
-            if isinstance(self._node(target), ast.ClassDef):
-                target = f"{target}.__init__"
-            if self._are_kept(target, depth + 1):
-                return True
+            held, _, method = last.partition(".")
+            targets = [f"{owner}.{last}" if first in {"self", "cls"} else f"{module}.{each}"]
+            if first == "self" and method:
+                made = made_for(self.class_node(owner), held)
+                targets = [f"{module}.{maker}.{method}" for maker in made]
+            for target in targets:
+                is_class = isinstance(self._node(target), ast.ClassDef)
+                if self._are_kept(f"{target}.__init__" if is_class else target, depth + 1):
+                    return True
         return False
 
     def embedded(self, path: str) -> dict[str, tuple[Parameter, ...]]:
@@ -1039,21 +1044,27 @@ class _Subclasses:
         Args:
             owner: the path where the class is defined.
             name: which the class itself lacks.
-            mentions: only subclasses count whose files have the word.
-            is_open: those count that may have the name, without being seen to have it.
+            mentions: of those that may have the name without being seen to have it, only those
+                count whose files have the word.
+            is_open: such ones count at all.
             others: the last names of what extends it in other packages.
         """
         mention = re.compile(rb"\b%s\b" % re.escape(name.encode()))
         mentioning = {file for _, file in self.words.files_with(name)} if mentions else set()
+        if mentions and not mentioning:
+            return False
         for module, subclass, file in self._subclasses_of(owner.rpartition(".")[2], *others):
-            is_mentioned = file in mentioning and mention.search(self.words.read(file)) is not None
-            if mentions and not is_mentioned:
-                continue
             path = f"{module}.{subclass}"
             if not self._surface.may_derive(path, owner):
                 continue
-            may_be = self._surface.openness(path) >= Openness.FEW and (
-                self._surface.is_told(path, name) or not self._surface.is_open_by_calls(path, name)
+            is_mentioned = file in mentioning and mention.search(self.words.read(file)) is not None
+            may_be = (
+                (is_mentioned or not mentions)
+                and self._surface.openness(path) >= Openness.FEW
+                and (
+                    self._surface.is_told(path, name)
+                    or not self._surface.is_open_by_calls(path, name)
+                )
             )
             if (is_open and may_be) or self._surface.symbol(f"{path}.{name}") is not None:
                 return True

@@ -11,6 +11,8 @@ from docstow.languages.shared.lookup import PassedArguments, mismatch
 
 #: Displays of what is not hashable.
 _UNHASHABLE = (ast.List, ast.ListComp, ast.Dict, ast.DictComp, ast.Set, ast.SetComp)
+#: Annotations of what takes several keys at once.
+_SEVERAL = frozenset({"Sequence", "Iterable", "Collection", "List", "list", "Set", "set"})
 
 
 def matching_overloads(
@@ -61,6 +63,10 @@ def _may_take_key(header: Function, key: ast.expr) -> bool:
     if _takes_hashable(header):
         return not isinstance(key, _UNHASHABLE)
     match _annotation_of_key(header):
+        case ast.Name(id="slice") | ast.Subscript(value=ast.Name(id="slice")):
+            return isinstance(key, ast.Slice)
+        case ast.Subscript(value=kind) if dotted(kind).rpartition(".")[2] in _SEVERAL:
+            return not isinstance(key, ast.Constant)
         case ast.Subscript(value=kind, slice=keys) if dotted(kind).rpartition(".")[2] == "Literal":
             known = [each.value for each in ast.walk(keys) if isinstance(each, ast.Constant)]
             return isinstance(key, ast.Constant) and key.value in known

@@ -14,11 +14,12 @@ class Variables:
         self._known: dict[Hashable, Inferred] = {}
         #: Variables that are being inferred, and whether they turned out to depend on themselves.
         self._open: dict[Hashable, bool] = {}
+        self._guessed = 0
 
     @property
     def is_inferring(self) -> bool:
-        """Whether a variable waits for what is inferred now, which may depend on it."""
-        return bool(self._open)
+        """Whether what is inferred now may depend on a variable that is not known yet."""
+        return bool(self._open or self._guessed)
 
     def agree(self, key: Hashable, infer: Callable[[], Iterable[Inferred]]) -> Inferred:
         """Return the type on which all bindings of a variable agree; None where they do not.
@@ -46,6 +47,9 @@ class Variables:
         if without_none(guess) is None:
             return None
         self._known[key] = guess
-        again = join(infer())
-        del self._known[key]
-        return again
+        self._guessed += 1
+        try:
+            return join(infer())
+        finally:
+            self._guessed -= 1
+            del self._known[key]

@@ -514,6 +514,18 @@ def keyword_targets(node: Function) -> list[str]:
     return [dotted(each.func) for each in calls]
 
 
+def made_for(node: ast.ClassDef | None, attribute: str) -> list[str]:
+    """Return what a class calls, dotted, to make what it holds as an attribute."""
+    wanted = f"self.{attribute}"
+    values = (
+        each.value
+        for each in (ast.walk(node) if node is not None else ())
+        if isinstance(each, ast.Assign) and any(dotted(e) == wanted for e in each.targets)
+    )
+    calls = (e for value in values for e in ast.walk(value) if isinstance(e, ast.Call))
+    return [name for each in calls if (name := dotted(each.func))]
+
+
 def _reads_key(node: ast.AST, rest: str) -> bool:
     """Return whether a node reads one key of the dictionary, or tests whether it is there."""
     match node:

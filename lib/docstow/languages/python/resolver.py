@@ -325,7 +325,7 @@ class StandardSurface(PythonSurface):
             editable=False,
             files_root=boundary.root,
         )
-        super().__init__(package, boundary, files=files)
+        super().__init__(package, boundary, files=files, stored=stored)
         self._folder = folder
         self._version = version
         self._stored = stored

@@ -8,7 +8,7 @@ from __future__ import annotations
 import sqlite3
 import time
 from array import array
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from contextlib import suppress
 from pathlib import Path
 
@@ -34,6 +34,8 @@ _SCHEMA = """
 """
 #: The word of files that may have any.
 _ANY = b""
+#: With what begins the word of a class's base.
+_BASE = b"("
 _FILES = "SELECT files FROM words WHERE package = ? AND word = ?"
 _OLDEST = "DELETE FROM packages WHERE number IN (SELECT number FROM packages ORDER BY used LIMIT ?)"
 
@@ -48,12 +50,15 @@ class StoredWords:
     def __init__(self, folder: Path) -> None:
         self._file = CacheFile(folder / "python-words.sqlite", _SCHEMA)
 
-    def find(self, package: bytes, words: Iterable[str]) -> frozenset[int] | None:
+    def find(
+        self, package: bytes, words: Iterable[str], *, bases: bool = False
+    ) -> frozenset[int] | None:
         """Return the numbers of the files that have one of some words.
 
         Args:
             package: a digest of its files.
             words: of ASCII.
+            bases: they count only as the last names of the bases of a class.
 
         Returns:
             None where the package is not stored, or a word is none that is.
@@ -61,7 +66,7 @@ class StoredWords:
         wanted = [each.encode() for each in words]
         if any(len(each) > _LONGEST or each.translate(_PARTED) != each for each in wanted):
             return None
-        wanted.append(_ANY)
+        wanted = [*(_BASE + each if bases else each for each in wanted), _ANY]
 
         def look(stored: sqlite3.Connection) -> frozenset[int] | None:
             with stored:
@@ -89,21 +94,26 @@ class StoredWords:
         return self._file.run(touch)
 
     def store(
-        self, package: bytes, texts: Iterable[bytes | None], traits: Callable[[], str]
+        self,
+        package: bytes,
+        texts: Iterable[tuple[bytes, Collection[bytes]] | None],
+        traits: Callable[[], str],
     ) -> None:
         """Store the words of a package; those that were used longest ago make room.
 
         Args:
             package: a digest of its files.
-            texts: of its files, at most 65,536; None for one that may have any word.
+            texts: of its files, at most 65,536, each with the last names of its classes' bases;
+                None for one that may have any word.
             traits: says what else is to be known of it, after its files were read.
         """
         found: dict[bytes, array[int]] = {}
-        for number, text in enumerate(texts):
-            for word in {_ANY} if text is None else set(text.translate(_PARTED).split()):
+        for number, each in enumerate(texts):
+            text, bases = each or (_ANY, ())
+            words = {*text.translate(_PARTED).split()} if each else {_ANY}
+            for word in (*words, *(_BASE + name for name in bases)):
                 if len(word) <= _LONGEST and not word[:1].isdigit():
                     found.setdefault(word, array("H")).append(number)
-        words = sorted(found)
 
         def insert(stored: sqlite3.Connection) -> None:
             with stored:
@@ -112,7 +122,7 @@ class StoredWords:
                     return
                 added = "INSERT INTO packages (digest, traits, used) VALUES (?, ?, ?)"
                 made = stored.execute(added, [package, traits(), time.time()]).lastrowid
-                rows = ((made, each, found[each].tobytes()) for each in words)
+                rows = ((made, each, found[each].tobytes()) for each in sorted(found))
                 stored.executemany("INSERT INTO words VALUES (?, ?, ?)", rows)
                 if stored_bytes(stored) > _MOST_STORED:
                     count = stored.execute("SELECT count(*) FROM packages").fetchone()[0]

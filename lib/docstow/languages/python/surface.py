@@ -6,6 +6,7 @@ It looks at the disk once, and says whether that is still as it was.
 from __future__ import annotations
 
 import ast
+import builtins
 import enum
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -46,7 +47,7 @@ from docstow.languages.python.source.functions import (
 )
 from docstow.languages.python.source.syntax import Function, string_value
 from docstow.languages.python.stored_facts import StoredFacts
-from docstow.languages.python.words import Words
+from docstow.languages.python.words import Words, class_headers
 from docstow.languages.shared.boundary import Boundary
 from docstow.languages.shared.project import Package
 from docstow.languages.shared.surface import (
@@ -71,9 +72,6 @@ _MOST_FOLLOWED = 4
 #: Texts that decorators are given, from which on they are whole names and not parts of them.
 _ACCESSORS = ("get_", "set_")
 _WHOLE_NAMES = 5
-_CLASS_HEADER = re.compile(rb"^[ \t]*class\s+(\w+)\s*\(([^)]*)\)", re.MULTILINE)
-_BASE_NAME = re.compile(rb"(\w+)\s*(?=[,\[)]|$)")
-_IMPORTED_AS = re.compile(rb"\b(\w+)[ \t]+as[ \t]+(\w+)")
 #: Why a module is open that its own package fills while it is imported.
 _FILLED = re.compile(
     r"(?:it imports all names of [\w.]+: )*"
@@ -553,8 +551,14 @@ class PythonSurface:
         return self.is_given(path, name) or self._subclasses.may_have(home, name, is_open=is_open)
 
     def is_given(self, path: str, name: str) -> bool:
-        """Return whether a module of the package sets a name of a class, or of its bases."""
-        return self.gives({self._home(path).rpartition(".")[2], *self.base_names(path)}, name)
+        """Return whether a module of the package sets a name of a class, or of its bases.
+
+        Python lets nobody set one of its built-in classes.
+        """
+        module, _, last = self._home(path).rpartition(".")
+        if module == "builtins":
+            return False
+        return self.gives({last, *(self.base_names(path) - vars(builtins).keys())}, name)
 
     def _home(self, path: str) -> str:
         """Return the path where a class is defined."""
@@ -1028,7 +1032,7 @@ class _Subclasses:
         self._surface = surface
         self.words = words
         self._headers: dict[Path, list[tuple[str, frozenset[str]]]] = {}
-        self._below: dict[str, list[tuple[str, str, Path]]] = {}
+        self._below: dict[tuple[str, ...], list[tuple[str, str, Path]]] = {}
 
     def may_have(
         self,
@@ -1144,39 +1148,31 @@ class _Subclasses:
 
     def _subclasses_of(self, *owners: str) -> list[tuple[str, str, Path]]:
         """Return module, name and file of each class below some."""
-        found: dict[tuple[str, str, Path], None] = {}
-        waiting, seen = [*owners], {*owners}
-        while waiting:
-            for each in self._directly_below(waiting.pop()):
-                found[each] = None
-                if each[1] not in seen:
-                    seen.add(each[1])
-                    waiting.append(each[1])
-        return list(found)
+        if owners not in self._below:
+            self._below[owners] = [*self._search_below({*owners})]
+        return self._below[owners]
 
-    def _directly_below(self, owner: str) -> list[tuple[str, str, Path]]:
-        """Return module, name and file of the classes with a base of a name."""
-        if owner not in self._below:
-            self._below[owner] = [
-                (module, subclass, file)
-                for module, file in self.words.files_with(owner)
-                if not _TESTS & set(module.split("."))
-                for subclass, bases in self._classes_in(file)
-                if owner in bases
-            ]
-        return self._below[owner]
+    def _search_below(self, owners: set[str]) -> Iterator[tuple[str, str, Path]]:
+        seen, above = set(owners), owners
+        while above:
+            below = set()
+            for module, file in self.words.files_extending(*sorted(above)):
+                if _TESTS & set(module.split(".")):
+                    continue
+                for subclass, bases in self._classes_in(file):
+                    if not above.isdisjoint(bases):
+                        yield module, subclass, file
+                        below.add(subclass)
+            above = below - seen
+            seen |= below
 
     def _classes_in(self, file: Path) -> list[tuple[str, frozenset[str]]]:
         """Return the classes in a file, each with the last names of its bases."""
         if file not in self._headers:
-            text = self.words.read(file)
-            meant = {alias: name for name, alias in _IMPORTED_AS.findall(text)}
-            self._headers[file] = []
-            for header in _CLASS_HEADER.finditer(text):
-                bases = {*_BASE_NAME.findall(header[2])}
-                bases |= {meant[each] for each in bases if each in meant}
-                names = frozenset(each.decode("utf-8", "replace") for each in bases)
-                self._headers[file].append((header[1].decode("utf-8", "replace"), names))
+            self._headers[file] = [
+                (name.decode(), frozenset(each.decode() for each in bases))
+                for name, bases in class_headers(self.words.read(file))
+            ]
         return self._headers[file]
 
 

@@ -47,6 +47,9 @@ _BY_DATA = lazy_pattern(
     rb"|\bnamedtuple\(\s*[^,]+,\s*[A-Za-z_]|\bmake_dataclass\(|SimpleNamespace\("
 )
 _TESTS = frozenset({"tests", "conftest"})
+_CLASS_HEADER = lazy_pattern(rb"^[ \t]*class\s+(\w+)\s*\(([^)]*)\)", re.MULTILINE)
+_BASE_NAME = lazy_pattern(rb"(\w+)\s*(?=[,\[)]|$)")
+_IMPORTED_AS = lazy_pattern(rb"\b(\w+)[ \t]+as[ \t]+(\w+)")
 #: How a name is bound to what may be called.
 _BINDING = (
     rb"\b(?:def|class|as)\s+%(name)s\b|\b%(name)s\b[^\n=()]*=(?!=)|\b%(name)s\b[^\n(]*\bin\b"
@@ -211,6 +214,17 @@ class Words:
         files = self._sources
         return files if found is None else [files[each] for each in sorted(found)]
 
+    def files_extending(self, *names: str) -> list[tuple[str, Path]]:
+        """Return the files with classes that have a base of one of some names, and maybe others.
+
+        A base counts by its last name, and by the one that it is imported for.
+        """
+        found = None
+        if self._stored is not None and self._digest and self._traits:
+            found = self._stored.find(self._digest, names, bases=True)
+        files = self._sources
+        return self.files_with(*names) if found is None else [files[each] for each in sorted(found)]
+
     def _texts(self, *words: str) -> Iterator[bytes]:
         """Yield the texts of the files that have one of some words, and maybe others."""
         return (self.read(each) for _, each in self.files_with(*words))
@@ -239,7 +253,7 @@ class Words:
             return _Traits(**json.loads(known))
         traits = _Traits([])
 
-        def texts() -> Iterator[bytes | None]:
+        def texts() -> Iterator[tuple[bytes, set[bytes]] | None]:
             imports: set[bytes] = set()
             for _, each in self._sources:
                 text = self.read(each)
@@ -247,7 +261,9 @@ class Words:
                 traits.has_plugins |= _PLUGINS.search(text) is not None
                 traits.names_by_data |= _BY_DATA.search(text) is not None
                 # What another file has may be included.
-                yield None if each in self._unread or each.suffix == CYTHON_SOURCE else text
+                is_whole = each not in self._unread and each.suffix != CYTHON_SOURCE
+                bases = {name for _, above in class_headers(text) for name in above}
+                yield (text, bases) if is_whole else None
             traits.imports += sorted(each.decode() for each in imports)
 
         if stored is not None:
@@ -331,6 +347,18 @@ class Words:
                 included = (place.parent / each for each in included_files(found[place]))
                 waiting += [each for each in included if each not in found]
         return b"\n".join(found.values())
+
+
+def class_headers(text: bytes) -> list[tuple[bytes, set[bytes]]]:
+    """Return the classes with bases in a file, each with the last names of these."""
+    found = []
+    meant = None
+    for header in _CLASS_HEADER.finditer(text):
+        if meant is None:
+            meant = {alias: name for name, alias in _IMPORTED_AS.findall(text)}
+        bases = {*_BASE_NAME.findall(header[2])}
+        found.append((header[1], bases | {meant[each] for each in bases if each in meant}))
+    return found
 
 
 @cache

@@ -459,13 +459,14 @@ class _Judge:
         is_given = is_given or self._may_be_any_exception(claim, kind)
         if is_given or (not kind.is_class and makes_others(kind)) or self._is_replaced(claim, kind):
             return None
-        if self._may_be_of_another(claim, kind):
-            return None
-        near = self._names.suggest(package, kind.path, name, call=call)
         # A tuple may be a named one, of which nothing tells the names; a sequence an array.
         is_vague = kind.path == "builtins.tuple" or all(each in _ABSTRACT for each in kind.paths)
+        near = self._names.suggest(package, kind.path, name, call=call) if is_vague else ()
         if is_vague and best_likeness(name, near) < _LEAST_INFERRED:
             return None
+        if self._may_be_of_another(claim, kind):
+            return None
+        near = near or self._names.suggest(package, kind.path, name, call=call)
         if not claim.title:
             # It answers for any name, of which those of two words are hardly data.
             is_certain = bool(near) and ("_" in name or not self._may_be_added(package, name))

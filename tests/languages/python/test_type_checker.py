@@ -225,6 +225,16 @@ MAYBE_HEARD_OF = {
     "a keyword that what is held keeps": "quay.Line().tie(1, hitch=2)",
     "a subclass that inherits from a class in another file": "import buoys\nbuoys.sailed().tide()",
     "an overload for slices": "import buoys\nbuoys.Coils()[0].rewind()",
+    "a text of a class in a package": "import buoys\nbuoys.label().tide()",
+    "what answers for any name": "import buoys\nbuoys.Mark().top.td('a')",
+    "what is put into an instance by name": "def f(port):\n    port.tugs()\nf(quay.port())",
+    "an instance that is given more where it is made": (
+        "class A(ValueError):\n    def __new__(cls, job):\n        made = super().__new__(cls)\n"
+        "        made.job = job\n        return made\n    def use(self):\n        self.job"
+    ),
+    "a value that is shown to be refused": (
+        "import buoys\ntry:\n    buoys.paint('blue')\nexcept ValueError:\n    print(1)"
+    ),
     "what is put in a module's place": "import bells\nbells.tolls('a')",
     "what another package sets": "import buoys\nbuoys.Ship().moored_at",
     "a name that is registered": (
@@ -975,6 +985,17 @@ class Any:
     def __getattr__(self, name):
         return _KEPT[name].made(name)
 
+class Port:
+    def __init__(self, told):
+        for name, made in told:
+            self._set(name, made.__get__(self, self.__class__))
+    def _set(self, name, made):
+        self.__dict__[name] = made
+    def close(self): ...
+
+def port():
+    return Port(_KEPT)
+
 class Cleat:
     def take(self, at, **rest):
         for each in rest:
@@ -998,7 +1019,7 @@ def load(name):
         "buoys/py.typed": "",
         "buoys/__init__.py": """
 from datetime import date
-from typing import Callable, Generic, ParamSpec, Protocol, Sequence, TypeVar, overload
+from typing import Callable, Generic, Literal, ParamSpec, Protocol, Sequence, TypeVar, overload
 from xml.etree.ElementTree import Element
 
 from harbour import Ship
@@ -1049,6 +1070,14 @@ def find():
 
 def sailed() -> date: ...
 
+def label() -> str: ...
+
+def paint(colour: Literal["red", "green"]) -> int: ...
+
+class Mark:
+    def __call__(self, name: str) -> "list[Mark]": ...
+    def __getattr__(self, name: str) -> "Mark | None": ...
+
 class Coils(Generic[T]):
     @overload
     def __getitem__(self, index: slice) -> "Coils[T]": ...
@@ -1065,6 +1094,8 @@ from datetime import date
 from buoys.tides import Tidal
 
 class Day(date, Tidal): ...
+
+class Label(str, Tidal): ...
 """,
     },
     "bells": {

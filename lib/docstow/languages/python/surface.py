@@ -699,7 +699,11 @@ class PythonSurface:
         """Return whether a class has a base, or one that is not known."""
         lineages = [each.names.lineage(each) for each in _definitions(self._views(path))]
         return not lineages or any(
-            each.unread or not each.classes or base in {one.path for one in each.classes}
+            each.unread
+            or not each.classes
+            or base in {one.path for one in each.classes}
+            or base
+            in {f"{e.__module__}.{e.__qualname__}" for one in each.standard for e in one.mro()}
             for each in lineages
         )
 

@@ -110,6 +110,17 @@ class Doubts:
             return True
         return isinstance(last, ast.Name) and last.id in self._own.parsed.lost
 
+    def is_shown_to_fail(self, node: ast.AST) -> bool:
+        """Return whether code makes a value for nothing but the ``ValueError`` that it catches."""
+        return any(
+            node is each
+            for tried in ast.walk(self._own.parsed.tree)
+            if isinstance(tried, ast.Try) and len(tried.body) == 1
+            if isinstance(tried.body[0], ast.Expr)
+            if any(dotted(each.type).endswith("ValueError") for each in tried.handlers)
+            for each in ast.walk(tried.body[0])
+        )
+
     def has(self, node: ast.expr) -> bool:
         """Return whether the type of what an expression is a member of may be another one."""
         scope = self._own.scopes.get(node)

@@ -310,7 +310,7 @@ class Inference:
         root = f"{first}.{second}" if first in SHARED else first
         for each in self._imported:
             is_own = each is kind.package.surface and first in each.package.import_names
-            if not is_own and root in each.words.imports:
+            if not is_own and (root == "builtins" or root in each.words.imports):
                 yield each
 
     def is_extended_with(self, kind: PackageType, name: str) -> bool:

@@ -297,12 +297,13 @@ class LocalClasses:
         for method in node.body:
             if not isinstance(method, Function) or method not in self._scopes:
                 continue
-            receiver = next((each.arg for each in positional(method)), None)
+            receiver = next((each.arg for each in positional(method)), "")
+            receivers = {receiver, *_made_instances(method, receiver)}
             scope, seen = self._scopes[method], set[int]()
             for target, annotation, value in (
                 found_one for each in ast.walk(method) for found_one in _paired(each)
             ):
-                if isinstance(target, ast.Attribute) and dotted(target.value) == receiver:
+                if isinstance(target, ast.Attribute) and dotted(target.value) in receivers:
                     said = annotation or value
                     seen.add(id(target))
                     if said is not None:
@@ -311,7 +312,7 @@ class LocalClasses:
             for each in ast.walk(method):
                 match each:
                     case ast.Attribute(value=owner, attr=name, ctx=ast.Store()) if (
-                        id(each) not in seen and dotted(owner) == receiver
+                        id(each) not in seen and dotted(owner) in receivers
                     ):
                         found.setdefault(name, []).append((None, scope, False))
         return found
@@ -518,6 +519,19 @@ class LocalClasses:
         if awaited and isinstance(entered, PackageType) and entered.path != own.node.name:
             return self._values.members.await_result(entered)
         return entered
+
+
+def _made_instances(method: Function, receiver: str) -> set[str]:
+    """Return the variables of a method that hold an instance which it makes of its class."""
+    makers = {receiver, f"{receiver}.__class__", "__new__"}
+    return {
+        target.id
+        for each in ast.walk(method)
+        if isinstance(each, ast.Assign) and isinstance(each.value, ast.Call)
+        for target in each.targets
+        if isinstance(target, ast.Name)
+        and (dotted(each.value.func) or getattr(each.value.func, "attr", "")) in makers
+    }
 
 
 def _paired(

@@ -275,7 +275,7 @@ class Origins:
             self._values.members.value_at(path) if path else self._values.type_of(node.value, scope)
         )
         if owner is None:
-            return path is not None
+            return path is not None or self._is_answered(node.value, scope)
         if isinstance(owner, LocalType):
             return True
         if may_be_of_middleware(owner, node.attr, called=id(node) in self.called):
@@ -291,6 +291,14 @@ class Origins:
             or (surface.hands_on(each) and self._is_given(owner))
             for each in owner.paths
         )
+
+    def _is_answered(self, node: ast.expr, scope: Scope) -> bool:
+        """Return whether a value is what something answers with for a name that it has not."""
+        if not isinstance(node, ast.Attribute):
+            return False
+        owner = self._values.type_of(node.value, scope)
+        has = isinstance(owner, PackageType) and owner.package.symbol(f"{owner.path}.{node.attr}")
+        return not has and self.may_answer(node, scope)
 
     def _is_given(self, owner: PackageType) -> bool:
         """Return whether the code makes an instance of a class of something that it gives to it."""

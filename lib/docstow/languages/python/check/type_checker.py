@@ -107,6 +107,8 @@ _PYTHON = "3.13"
 _MIXED = "mixin"
 #: How like the nearest name must be that a value's class has, where that is inferred alone.
 _LEAST_INFERRED = 80.0
+#: Names so short may be data of what answers for any name: ``soup.td``.
+_LONGEST_TAG = 3
 #: How like it must be where type checkers agree that a class without types has no such data.
 _LEAST_READ = 75.0
 #: How like another module of a namespace must be to one that is not there.
@@ -469,7 +471,11 @@ class _Judge:
         near = near or self._names.suggest(package, kind.path, name, call=call)
         if not claim.title:
             # It answers for any name, of which those of two words are hardly data.
-            is_certain = bool(near) and ("_" in name or not self._may_be_added(package, name))
+            is_near = len(name) > _LONGEST_TAG and best_likeness(name, near) >= _LEAST_INFERRED
+            is_misspelt = is_near and not self._may_be_added(package, name)
+            if not near or not ("_" in name or is_misspelt):
+                return None
+            is_certain = True
         elif agreed and self._is_agreed(kind, name, near, typed=typed, called=called):
             is_certain = True
         elif typed:
@@ -623,7 +629,9 @@ class _Judge:
         if not isinstance(surface, PythonSurface):
             return False
         if called and all(surface.is_open_by_data(each, name) for each in kind.paths):
-            return typed or not surface.may_set(name)
+            # What is put there by name may be a function, but for a name that is misspelt.
+            is_near = best_likeness(name, near) >= _LEAST_READ
+            return typed or (is_near and not surface.may_set(name))
         if called and typed and openness is not Openness.FEW:
             return True
         if called and typed and all(surface.lacks_compiled_method(e, name) for e in kind.paths):
@@ -1076,6 +1084,8 @@ class _Judge:
     def _choice(self, claim: ChoiceClaim) -> Finding | None:
         if claim.node in self._stored_keys or self._is_key_of_own(claim):
             return None  # A dictionary takes any key.
+        if self._doubts.is_shown_to_fail(claim.node):
+            return None
         # One checker alone may know types that others wrote for the package.
         is_agreed = claim.node in self._agreed or claim.call in self._agreed
         if claim.call is not None and not is_agreed:

@@ -305,12 +305,14 @@ class _Walker(ast.NodeVisitor):
         self.generic_visit(node)
 
     def _set_reason(self) -> str:
-        methods = {
-            getattr(method, "name", "")
+        classes = [
+            each
             for each in self._module.body
             if isinstance(each, ast.ClassDef) and [each.name] == self._classes[-1:]
-            for method in each.body
-        }
+        ]
+        if any(_binds_function(each) for one in classes for each in ast.walk(one)):
+            return FILLED
+        methods = {getattr(method, "name", "") for each in classes for method in each.body}
         is_item = getattr(self._function, "name", "") in _OF_ITEMS and "__setitem__" in methods
         return SET_BY_KEY if is_item else SET_ON_SELF
 
@@ -511,6 +513,15 @@ class _Walker(ast.NodeVisitor):
             return dotted(node.value) in _SELF
         call = isinstance(node, ast.Call) and dotted(node.func) == "vars"
         return call and [dotted(each) for each in node.args] in (["self"], ["cls"])  # type: ignore[attr-defined]
+
+
+def _binds_function(node: ast.AST) -> bool:
+    """Return whether a node makes a method of a function: ``made.__get__(self, …)``."""
+    if not isinstance(node, ast.Call):
+        return False
+    receivers = {dotted(each) for each in node.args[:2]}
+    name = getattr(node.func, "attr", "") or dotted(node.func)
+    return name in {"__get__", "MethodType"} and "self" in receivers
 
 
 def _is_dict(node: ast.expr) -> bool:

@@ -83,7 +83,8 @@ _LATER = (
     *("thirtyfirst", "thirtysecond", "thirtythird", "thirtyfourth", "thirtyfifth"),
     *("thirtysixth", "thirtyseventh", "thirtyeighth", "thirtyninth", "fortieth"),
     *("fortyfirst", "fortysecond", "fortythird", "fortyfourth", "fortyfifth"),
-    *("fortysixth", "fortyseventh", "fortyeighth"),
+    *("fortysixth", "fortyseventh", "fortyeighth", "fortyninth", "fiftieth"),
+    "fiftyfirst",
 )
 _KEPT = (*_LATER[5:],)
 PARTS = (*HALVES, *_LATER, *(f"{each}-kept" for each in _KEPT))

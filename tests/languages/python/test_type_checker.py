@@ -228,6 +228,10 @@ MAYBE_HEARD_OF = {
     "a text of a class in a package": "import buoys\nbuoys.label().tide()",
     "what answers for any name": "import buoys\nbuoys.Mark().top.td('a')",
     "what is put into an instance by name": "def f(port):\n    port.tugs()\nf(quay.port())",
+    "a class below a backport": (
+        "import exceptiongroup as e\nclass A(e.ExceptionGroup):\n    job = 1\n"
+        "def f(group: BaseExceptionGroup):\n    group.job"
+    ),
     "an instance that is given more where it is made": (
         "class A(ValueError):\n    def __new__(cls, job):\n        made = super().__new__(cls)\n"
         "        made.job = job\n        return made\n    def use(self):\n        self.job"
@@ -1110,6 +1114,18 @@ def __getattr__(name: str) -> Bell: ...
     },
     "typing_extensions": {
         "typing_extensions.py": "import typing\nclass TypeVar:\n    def __new__(cls, name): ...\n"
+    },
+    "exceptiongroup": {
+        "exceptiongroup/py.typed": "",
+        "exceptiongroup/__init__.py": """
+import sys
+
+if sys.version_info < (3, 11):
+    from exceptiongroup.made import ExceptionGroup
+else:
+    ExceptionGroup = ExceptionGroup
+""",
+        "exceptiongroup/made.py": "class ExceptionGroup(Exception): ...\n",
     },
     "crews": {
         "sound/crews/base.py": """

@@ -256,8 +256,9 @@ class LocalClasses:
                 own = LocalType(node, scope.parent or scope)
                 bases = self.bases(own)
                 above = (each for each in bases or () if isinstance(each, PackageType))
-                is_below = bases is None or any(_derives(each, kind) for each in above)
-                if is_below and self._defines(own, name):
+                if self._defines(own, name) and (
+                    bases is None or any(_derives(each, kind) for each in above)
+                ):
                     return True
         return False
 
@@ -642,7 +643,13 @@ def _derives(own: PackageType, kind: PackageType) -> bool:
     """Return whether a package's class is another, or may be below it."""
     if own.path in kind.paths:
         return True
-    surface = own.package.surface
-    return isinstance(surface, PythonSurface) and surface.may_derive(
-        own.path, kind.home or kind.path
-    )
+    surface, other, home = own.package.surface, kind.package.surface, kind.home or kind.path
+    if not isinstance(surface, PythonSurface):
+        return False
+    if surface.may_derive(own.path, home):
+        return True
+    # A backport has the names of what it stands for: ``exceptiongroup.ExceptionGroup``.
+    last = own.path.rpartition(".")[2]
+    if kind.package.name != STANDARD or not isinstance(other, PythonSurface):
+        return False
+    return last in {home.rpartition(".")[2], *other.subclass_names(home)}

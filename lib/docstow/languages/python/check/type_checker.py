@@ -463,6 +463,8 @@ class _Judge:
             return None
         # A tuple may be a named one, of which nothing tells the names; a sequence an array.
         is_vague = kind.path == "builtins.tuple" or all(each in _ABSTRACT for each in kind.paths)
+        if is_vague and not called:
+            return None
         near = self._names.suggest(package, kind.path, name, call=call) if is_vague else ()
         if is_vague and best_likeness(name, near) < _LEAST_INFERRED:
             return None
@@ -470,10 +472,7 @@ class _Judge:
             return None
         near = near or self._names.suggest(package, kind.path, name, call=call)
         if not claim.title:
-            # It answers for any name, of which those of two words are hardly data.
-            is_near = len(name) > _LONGEST_TAG and best_likeness(name, near) >= _LEAST_INFERRED
-            is_misspelt = is_near and not self._may_be_added(package, name)
-            if not near or not ("_" in name or is_misspelt):
+            if not self._is_no_data(package, name, near):
                 return None
             is_certain = True
         elif agreed and self._is_agreed(kind, name, near, typed=typed, called=called):
@@ -494,6 +493,13 @@ class _Judge:
             return None
         near = near or self._names.offer(package, kind.path, name, call)
         return self._lacking(claim, kind, near)
+
+    def _is_no_data(self, package: Installed, name: str, near: Sequence[str]) -> bool:
+        """Return whether a name is misspelt for what answers for any: two words are hardly data."""
+        if "_" in name or not near:
+            return bool(near)
+        is_near = len(name) > _LONGEST_TAG and best_likeness(name, near) >= _LEAST_INFERRED
+        return is_near and not self._may_be_added(package, name)
 
     def _may_be_of_another(self, claim: MemberClaim, kind: PackageType) -> bool:
         """Return whether a value may be of another class that has the name, as a subclass."""

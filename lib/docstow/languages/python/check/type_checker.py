@@ -461,16 +461,9 @@ class _Judge:
         is_given = is_given or self._may_be_any_exception(claim, kind)
         if is_given or (not kind.is_class and makes_others(kind)) or self._is_replaced(claim, kind):
             return None
-        # A tuple may be a named one, of which nothing tells the names; a sequence an array.
-        is_vague = kind.path == "builtins.tuple" or all(each in _ABSTRACT for each in kind.paths)
-        if is_vague and not called:
+        if self._is_vague(kind, name, call) or self._may_be_of_another(claim, kind):
             return None
-        near = self._names.suggest(package, kind.path, name, call=call) if is_vague else ()
-        if is_vague and best_likeness(name, near) < _LEAST_INFERRED:
-            return None
-        if self._may_be_of_another(claim, kind):
-            return None
-        near = near or self._names.suggest(package, kind.path, name, call=call)
+        near = self._names.suggest(package, kind.path, name, call=call)
         if not claim.title:
             if not self._is_no_data(package, name, near):
                 return None
@@ -493,6 +486,18 @@ class _Judge:
             return None
         near = near or self._names.offer(package, kind.path, name, call)
         return self._lacking(claim, kind, near)
+
+    def _is_vague(self, kind: PackageType, name: str, call: PassedArguments | None) -> bool:
+        """Return whether what is asked for may be that of a more special class.
+
+        A tuple may be a named one, of which nothing tells the names; a sequence an array.
+        """
+        if kind.path != "builtins.tuple" and not all(each in _ABSTRACT for each in kind.paths):
+            return False
+        if call is None:
+            return True
+        near = self._names.suggest(kind.package, kind.path, name, call=call)
+        return best_likeness(name, near) < _LEAST_INFERRED
 
     def _is_no_data(self, package: Installed, name: str, near: Sequence[str]) -> bool:
         """Return whether a name is misspelt for what answers for any: two words are hardly data."""

@@ -21,7 +21,6 @@ from docstow.languages.shared.lookup import look_up_all
 from docstow.languages.shared.patches import add_patches
 from docstow.tools.package_status import count_advisories
 from docstow.tools.stated_successors import StatedSuccessors
-from docstow.tools.verify_crates import StowedCrates, cargo_project
 from docstow.tools.verify_packages import (
     ProjectFirst,
     StowedPackages,
@@ -43,6 +42,7 @@ if TYPE_CHECKING:
     from docstow.library import Library
     from docstow.sources.advisories import Advisories
     from docstow.store.snapshots import Snapshots
+    from docstow.tools.verify_crates import StowedCrates
 
 _MOST_NAMED = 8
 
@@ -185,6 +185,7 @@ def _judge_crates(
 ) -> _Judged:
     """Check Rust code against crates; by Cargo, too, where the operator has turned that on."""
     from docstow.languages.rust.check import imported_crates, look_up_all, verify
+    from docstow.tools.verify_crates import StowedCrates
 
     scan, message = asked.scan, asked.message
     may_fetch = message is None and _may_fetch(library)
@@ -232,6 +233,7 @@ def _judge_by_cargo(
     """Have Rust code judged by Cargo in a project, with our reader, or by our reader alone."""
     from docstow.languages.rust.check import verify
     from docstow.languages.rust.check.compiler import judge
+    from docstow.tools.verify_crates import cargo_project
 
     told: list[str] = []
     root = cargo_project(projects, asked.root, asked.scan) if asked.wants_root else None

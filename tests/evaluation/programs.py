@@ -40,7 +40,8 @@ likewise; ``programs/twentyninth`` to ``programs/thirtyfifth`` 26 each, likewise
 fourth and the sixth over packages drawn from the 500 most used ones, the others over known ones;
 ``programs/thirtysixth`` to ``programs/fortyfifth`` 26 each, likewise: the first two, the fifth, the
 sixth and the eighth over drawn packages; ``programs/fortysixth`` to ``programs/fortyeighth`` 26
-each, likewise, the second one over known packages.
+each, likewise, the second one over known packages; ``programs/fortyninth`` to
+``programs/fiftyfirst`` 26 each over packages drawn from the 1,000 most used ones, likewise.
 Programs with ``(js)`` in their titles are given as JavaScript.
 
 The packages are installed, and never run::

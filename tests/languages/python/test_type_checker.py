@@ -228,6 +228,18 @@ MAYBE_HEARD_OF = {
     "a text of a class in a package": "import buoys\nbuoys.label().tide()",
     "what answers for any name": "import buoys\nbuoys.Mark().top.td('a')",
     "what is put into an instance by name": "def f(port):\n    port.tugs()\nf(quay.port())",
+    "what something hands on to what answers for any name": "quay.Relay().toots(1)",
+    "what another object exports to an instance": "quay.sheet().toots(1)",
+    "what the code exposes below another name": (
+        "class A:\n    def exposed_toot(self): ...\nquay.root().toot()"
+    ),
+    "a dictionary with keys as attributes": "import buoys\nbuoys.receipt().paid",
+    "a class that is declared to have any name": "import buoys\nbuoys.Told().sights",
+    "what a module looks up in another": "from locks.cmd import toot",
+    "a field of a model that is made": "import pydantic\npydantic.create_model('A', b=1)().b",
+    "what a field of a base gives": (
+        "import buoys\nclass A(buoys.Message):\n    level = buoys.Field(1)\nA().get_level_display()"
+    ),
     "a class below a backport": (
         "import exceptiongroup as e\nclass A(e.ExceptionGroup):\n    job = 1\n"
         "def f(group: BaseExceptionGroup):\n    group.job"
@@ -1000,6 +1012,24 @@ class Port:
 def port():
     return Port(_KEPT)
 
+class Relay:
+    def __getattr__(self, name):
+        return getattr(self.far(), name)
+
+class Far:
+    def __getattr__(self, name):
+        return _KEPT[name]()
+
+class Sheet:
+    def __init__(self, told):
+        self.__dict__.update(told.exported())
+
+def sheet():
+    return Sheet(_KEPT)
+
+def root():
+    return _KEPT["root"]
+
 class Cleat:
     def take(self, at, **rest):
         for each in rest:
@@ -1023,7 +1053,11 @@ def load(name):
         "buoys/py.typed": "",
         "buoys/__init__.py": """
 from datetime import date
-from typing import Callable, Generic, Literal, ParamSpec, Protocol, Sequence, TypeVar, overload
+from typing import Any as AnyOne
+from typing import (
+    Callable, Generic, Literal, ParamSpec, Protocol, Sequence, TYPE_CHECKING, TypedDict, TypeVar,
+    overload,
+)
 from xml.etree.ElementTree import Element
 
 from harbour import Ship
@@ -1074,6 +1108,21 @@ def find():
 
 def sailed() -> date: ...
 
+class Receipt(TypedDict):
+    paid: int
+
+class AttributeDict(dict): ...
+
+def receipt() -> Receipt: ...
+
+if TYPE_CHECKING:
+    AnyLike = AnyOne
+else:
+    class AnyLike: ...
+
+class Told(AnyLike):
+    pages: int
+
 def label() -> str: ...
 
 def paint(colour: Literal["red", "green"]) -> int: ...
@@ -1115,6 +1164,18 @@ def __getattr__(name: str) -> Bell: ...
     "typing_extensions": {
         "typing_extensions.py": "import typing\nclass TypeVar:\n    def __new__(cls, name): ...\n"
     },
+    "locks": {
+        "locks/__init__.py": "held = {}\n",
+        "locks/cmd.py": """
+import locks
+
+def __getattr__(name: str):
+    try:
+        return locks.held[name]
+    except KeyError:
+        raise AttributeError(name) from None
+""",
+    },
     "exceptiongroup": {
         "exceptiongroup/py.typed": "",
         "exceptiongroup/__init__.py": """
@@ -1149,7 +1210,7 @@ class Divers(Crew):
     "sand-beach": {"sand/beach/__init__.py": "def walk(): ...\n"},
     "pydantic": {
         "pydantic/py.typed": "",
-        "pydantic/__init__.py": "from .main import BaseModel, ConfigDict\n",
+        "pydantic/__init__.py": "from .main import BaseModel, ConfigDict, create_model\n",
         "pydantic/_internal/__init__.py": "",
         "pydantic/_internal/_model_construction.py": """
 from typing import TYPE_CHECKING, dataclass_transform
@@ -1168,6 +1229,8 @@ from ._internal._model_construction import ModelMetaclass
 
 class ConfigDict(TypedDict, total=False):
     extra: str
+
+def create_model(name: str, **fields) -> "type[BaseModel]": ...
 
 class BaseModel(metaclass=ModelMetaclass):
     def model_dump(self) -> dict[str, object]: ...

@@ -886,6 +886,13 @@ def _spelt_otherwise(lineage: Lineage, name: str) -> list[NameView]:
     return next(([member_view(owner, found[0])] for owner, found in ways if found), [])
 
 
+def _find_base(view: DefinitionView, base: str) -> NameView | None:
+    """Return what a base of a class is; None for ``Any``, which declares that it has any name."""
+    found = view.find(base)
+    is_any = isinstance(found, DefinitionView | External) and found.path == "typing.Any"
+    return None if is_any else found
+
+
 def _trace(view: DefinitionView, wrapped: Lineage | None = None) -> Lineage:
     """Return the lineage of a class, by its header and the headers of its bases.
 
@@ -907,7 +914,7 @@ def _trace(view: DefinitionView, wrapped: Lineage | None = None) -> Lineage:
     has_slots = body.has_slots
     unread: list[str] = []
     for base in body.bases:
-        found = view.find(base) if base else None
+        found = _find_base(view, base) if base else None
         # A class of Python itself is known better than its stub.
         kind = standard_class(found.path) if isinstance(found, DefinitionView | External) else None
         if kind is not None:

@@ -648,6 +648,18 @@ class PythonSurface:
         bodies = [each.definition.body for one in lineages for each in one.classes]
         return any(each is not None and each.getattr_result == "handed" for each in bodies)
 
+    def hands_on_to_others(self, path: str) -> bool:
+        """Return whether a class hands names on in a module where another one answers for some."""
+        if not self.hands_on(path):
+            return False
+        for view in _definitions(self._views(path)):
+            found = self.files.module(view.module)
+            for _, facts in self.files.readable(found) if found is not None else ():
+                bodies = (way.body for ways in facts.names.values() for way in ways)
+                if sum(each is not None and each.getattr_result != "no" for each in bodies) > 1:
+                    return True
+        return False
+
     def answers_for_others(self, path: str) -> bool:
         """Return whether a class may answer for names that nothing else has."""
         lineages = [each.names.lineage(each) for each in _definitions(self._views(path))]
@@ -703,7 +715,7 @@ class PythonSurface:
             or not each.classes
             or base in {one.path for one in each.classes}
             or base
-            in {f"{e.__module__}.{e.__qualname__}" for one in each.standard for e in one.mro()}
+            in {f"{e.__module__}.{e.__qualname__}" for one in each.standard for e in one.__mro__}
             for each in lineages
         )
 

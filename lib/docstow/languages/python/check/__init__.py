@@ -15,6 +15,7 @@ from docstow.core.patterns import lazy_pattern
 from docstow.languages.python.check.annotations import LocalType, PackageType, ValueType
 from docstow.languages.python.check.artists import mismatch_of_artist
 from docstow.languages.python.check.certainty import (
+    is_common_base,
     is_conclusive,
     is_told,
     is_unheard_of,
@@ -38,7 +39,7 @@ from docstow.languages.python.check.parse import (
     parse,
 )
 from docstow.languages.python.check.passed import call_shape, place_of
-from docstow.languages.python.check.prefixed import mismatch_of_prefixed
+from docstow.languages.python.check.prefixed import is_of_part, mismatch_of_prefixed
 from docstow.languages.python.source.functions import parameters
 from docstow.languages.python.source.syntax import Function, dotted
 from docstow.languages.python.surface import PythonSurface
@@ -382,6 +383,7 @@ class _Checker:
             not owner.certainly_lacks(name)
             or is_told(owner, name)
             or may_be_of_middleware(owner, name, called=called)
+            or is_common_base(owner)
             or subclass_may_have(owner, name)
             or self._values.classes.subclass_has(owner, name)
             or self._values.is_extended_with(owner, name)
@@ -606,7 +608,8 @@ class _Checker:
         if taken is None and hands_on:
             taken, may_take = surface.options(path), surface.may_take
         while taken is not None and (wrong := mismatch(taken, shape, unbound=True)) is not None:
-            if not self._is_said(wrong.keyword) and not may_take(wrong.keyword):
+            is_known = self._is_said(wrong.keyword) or is_of_part(path, wrong.keyword, taken)
+            if not is_known and not may_take(wrong.keyword):
                 return wrong
             taken = (*taken, Parameter(wrong.keyword, "keyword_only", required=False))
         return None

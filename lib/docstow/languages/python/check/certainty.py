@@ -32,6 +32,12 @@ _LEAST_WHEN_CALLED = {
 }
 
 
+#: What dictionaries are called by whose items are attributes, too.
+_WITH_ATTRIBUTES = ("AttributeDict", "AttrDict", "DotDict")
+#: Classes of which ``create_model`` and ``GetMessageClass`` make others with fields.
+_COMMON_BASES = frozenset({"pydantic.main.BaseModel", "google.protobuf.message.Message"})
+
+
 def may_be_of_middleware(owner: PackageType, name: str, *, called: bool) -> bool:
     """Return whether what a project installs may give an instance a name: ``request.tenant``."""
     return not called and name not in _OF_FLASK and _is_extended(owner)
@@ -58,6 +64,26 @@ def subclass_may_have(owner: PackageType, name: str, *, exact: bool = False) -> 
         or surface.is_given(each, name)
         or (not exact and surface.subclass_may_have(each, name, is_open=is_open))
         for each in owner.paths
+    )
+
+
+def is_common_base(owner: PackageType) -> bool:
+    """Return whether nothing but subclasses of a class is used, which may be made of data."""
+    symbols = map(owner.package.symbol, owner.paths)
+    return not _COMMON_BASES.isdisjoint(e.target or e.path for e in symbols if e is not None)
+
+
+def may_have_keys(owner: PackageType) -> bool:
+    """Return whether a package that declares a dictionary makes ones with keys as attributes.
+
+    So does web3: ``receipt.status``.
+    """
+    symbol, surface = owner.package.symbol(owner.path), owner.package.surface
+    is_declared = symbol is not None and "TypedDict" in symbol.signature
+    return (
+        is_declared
+        and isinstance(surface, PythonSurface)
+        and any(map(surface.mentions, _WITH_ATTRIBUTES))
     )
 
 

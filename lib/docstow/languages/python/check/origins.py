@@ -12,7 +12,7 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, TypeAlias
 
 from docstow.languages.python.check.annotations import LocalType, PackageType
-from docstow.languages.python.check.certainty import may_be_of_middleware
+from docstow.languages.python.check.certainty import best_likeness, may_be_of_middleware
 from docstow.languages.python.check.documented import may_be_sparse
 from docstow.languages.python.check.owners import PROTOCOL
 from docstow.languages.python.check.parse import (
@@ -45,6 +45,8 @@ if TYPE_CHECKING:
 
 #: Steps from a value to what it is made of.
 _DEEPEST = 40
+#: How like a name is that stands for another one, though its class answers for any.
+_LEAST_MISSPELT = 75.0
 #: Annotations of what may be of any class, by which packages hand out what was given to them.
 _ANYTHING = re.compile(r"\b(?:Any|object|Self|ModuleType|_?[A-Z]|_?T_\w+|_?[A-Z]?\w*T)\b")
 #: Methods of tables that return what another package draws.
@@ -285,6 +287,7 @@ class Origins:
             return True
         return not isinstance(surface, PythonSurface) or any(
             surface.answers_for_others(each)
+            or (surface.hands_on_to_others(each) and not _is_misspelt(node.attr, surface, each))
             or surface.stands_for_others(each)
             or surface.is_filled(each, node.attr)
             or surface.is_told(each, node.attr)
@@ -351,13 +354,13 @@ class Origins:
                 case ast.Constant(value=str(text)):
                     found.update(_WORD.findall(text))
                 case ast.Attribute(attr=name, ctx=ast.Store() | ast.Del()):
-                    found.add(name)
+                    found |= {name, _exposed(name)}
                 case ast.Name(id=name, ctx=ast.Store()) | ast.arg(arg=name):
                     found.add(name)
                 case ast.keyword(arg=str(name)):
                     found.add(name)
                 case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
-                    found.add(node.name)
+                    found |= {node.name, _exposed(node.name)}
         return frozenset(found)
 
     # -- expressions ---------------------------------------------------------------------------
@@ -559,3 +562,13 @@ def _returned(node: Function) -> Iterator[ast.expr]:
     for each in ast.walk(node):
         if isinstance(each, ast.Return | ast.Yield | ast.YieldFrom) and each.value is not None:
             yield each.value
+
+
+def _exposed(name: str) -> str:
+    """Return by what a framework may offer a name that begins with a word: ``exposed_add``."""
+    return name.partition("_")[2] or name
+
+
+def _is_misspelt(name: str, surface: PythonSurface, owner: str) -> bool:
+    """Return whether a name is much like one that a class has."""
+    return best_likeness(name, [*(surface.members(owner) or ())]) >= _LEAST_MISSPELT

@@ -70,6 +70,11 @@ def mismatch_of_prefixed(
     return mismatch([*named, *taken], given, unbound=True) if named else None
 
 
+def is_of_part(path: str, keyword: str, taken: Sequence[Parameter]) -> bool:
+    """Return whether what makes a part of plotly's takes a keyword of another one inside."""
+    return path.startswith("plotly.") and _begins_with_part(keyword, [each.name for each in taken])
+
+
 def _begins_with_part(keyword: str, names: Sequence[str]) -> bool:
     return keyword in _TAKEN_OUT or any(
         re.match(rf"{re.escape(each)}\d*(?:_|$)", keyword) is not None for each in names

@@ -29,6 +29,7 @@ from docstow.languages.python.check.annotations import LocalType, PackageType
 from docstow.languages.python.check.certainty import (
     best_likeness,
     is_closed,
+    is_common_base,
     is_conclusive,
     is_descriptor,
     is_filled,
@@ -37,6 +38,7 @@ from docstow.languages.python.check.certainty import (
     is_unheard_of,
     makes_others,
     may_be_of_middleware,
+    may_have_keys,
     may_make_another,
     subclass_may_have,
     subclass_may_take,
@@ -492,7 +494,8 @@ class _Judge:
 
         A tuple may be a named one, of which nothing tells the names; a sequence an array.
         """
-        if kind.path != "builtins.tuple" and not all(each in _ABSTRACT for each in kind.paths):
+        is_abstract = all(each in _ABSTRACT for each in kind.paths) or is_common_base(kind)
+        if kind.path != "builtins.tuple" and not is_abstract:
             return False
         if call is None:
             return True
@@ -510,7 +513,7 @@ class _Judge:
         """Return whether a value may be of another class that has the name, as a subclass."""
         name, values = claim.name, self._own.values
         exact = self._is_made(claim.node.value, kind)
-        if claim.title and subclass_may_have(kind, name, exact=exact):
+        if claim.title and (subclass_may_have(kind, name, exact=exact) or may_have_keys(kind)):
             return True
         if not exact and values.classes.subclass_has(kind, name):
             return True
@@ -663,7 +666,7 @@ class _Judge:
         classes = self._own.values.classes
         title, name = kind.node.name, claim.name
         bases = [each for each in classes.bases(kind) or () if isinstance(each, PackageType)]
-        if any(map(is_model, bases)) and may_be_of_field(name):
+        if bases and may_be_of_field(name):
             return None
         is_certain = classes.openness(kind, name) <= Openness.DATA or (
             classes.own_openness(kind) <= Openness.DATA

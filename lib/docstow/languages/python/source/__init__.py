@@ -42,6 +42,7 @@ from docstow.languages.python.source.getattr_names import (
     class_getattr_result,
     getattr_factories,
     lazy_names,
+    looks_up_elsewhere,
     module_getattr,
     proxied_attribute,
     told_names,
@@ -114,6 +115,8 @@ def read_module(
     if open_reason == _DEFINES_GETATTR and (answers := module_getattr(tree)) is not None:
         open_reason = dynamics.open_reason
         answered, factories = answers.names, answers.factories
+    elif open_reason == _DEFINES_GETATTR and looks_up_elsewhere(tree):
+        open_reason = "its __getattr__ looks names up in what it imports"
     if lazy := lazy_names(tree, name, package=package):
         open_reason = "" if open_reason == _DEFINES_GETATTR else open_reason
         for each, (module, imported) in lazy.items():

@@ -291,7 +291,9 @@ class _Walker(ast.NodeVisitor):
                 if method == "setdefault" and key and self._classes:
                     self._found.patched.setdefault(self._classes[-1], set()).add(key)
                 else:
-                    self._open_class(self._set_reason())
+                    # What another object makes may be functions.
+                    made = any(map(_is_made_elsewhere, node.args))
+                    self._open_class(FILLED if made else self._set_reason())
         if (old := _deprecated_names(node, name)) is not None:
             self._found.names |= old
         elif not self._depth and _passes_module_name(node, name):
@@ -513,6 +515,14 @@ class _Walker(ast.NodeVisitor):
             return dotted(node.value) in _SELF
         call = isinstance(node, ast.Call) and dotted(node.func) == "vars"
         return call and [dotted(each) for each in node.args] in (["self"], ["cls"])  # type: ignore[attr-defined]
+
+
+def _is_made_elsewhere(node: ast.expr) -> bool:
+    """Return whether a node calls a method of what is not the object itself."""
+    match node:
+        case ast.Call(func=ast.Attribute(value=ast.Name(id=owner))):
+            return owner not in {"self", "cls"}
+    return False
 
 
 def _binds_function(node: ast.AST) -> bool:

@@ -207,6 +207,19 @@ def module_getattr(tree: ast.Module) -> Answers | None:
     return Answers(factories=(factory,)) if factory else None
 
 
+def looks_up_elsewhere(tree: ast.Module) -> bool:
+    """Return whether a module answers for names with items of what another one has."""
+    return any(
+        isinstance(each, ast.Return)
+        and isinstance(each.value, ast.Subscript)
+        and isinstance(each.value.value, ast.Attribute)
+        and dotted(each.value.slice) in {one.arg for one in node.args.args}
+        for node in _statements(tree.body)
+        if isinstance(node, ast.FunctionDef) and node.name == "__getattr__"
+        for each in ast.walk(node)
+    )
+
+
 def getattr_factories(tree: ast.Module) -> Mapping[str, frozenset[str]]:
     """Return the functions of a module that make a ``__getattr__``, with the names it answers for.
 

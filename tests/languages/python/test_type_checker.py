@@ -233,6 +233,7 @@ MAYBE_HEARD_OF = {
     "what the code exposes below another name": (
         "class A:\n    def exposed_toot(self): ...\nquay.root().toot()"
     ),
+    "a key that a constructor hands on": "import buoys\nbuoys.Entry(depth=1).depth",
     "a dictionary with keys as attributes": "import buoys\nbuoys.receipt().paid",
     "a class that is declared to have any name": "import buoys\nbuoys.Told().sights",
     "what a module looks up in another": "from locks.cmd import toot",
@@ -1112,6 +1113,16 @@ class Receipt(TypedDict):
     paid: int
 
 class AttributeDict(dict): ...
+
+class Log:
+    def __init__(self, **values) -> None: ...
+
+class Entry(Log):
+    def __init__(self, page: int = 0, depth: int | None = None) -> None:
+        values = {"page": page}
+        if depth is not None:
+            values["depth"] = depth
+        super().__init__(**values)
 
 def receipt() -> Receipt: ...
 

@@ -41,6 +41,7 @@ from docstow.languages.python.source.getattr_names import (
     answering_modules,
     class_getattr_result,
     getattr_factories,
+    handed_keys,
     lazy_names,
     looks_up_elsewhere,
     module_getattr,
@@ -366,7 +367,8 @@ class _BodyReader:
             names={each: tuple(bound) for each, bound in inner.names.items()},
             fields=tuple(inner.fields.values()),
             mentioned=frozenset(_SELF_ATTRIBUTE.findall(methods))
-            | told_names(node.body, self.tree),
+            | told_names(node.body, self.tree)
+            | handed_keys(node.body),
             open_reason=inner.open_reason or self.dynamics.classes.get(name, ""),
             getattr_result=class_getattr_result(node.body, self.tree),
             has_called_base=any(

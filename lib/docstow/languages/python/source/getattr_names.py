@@ -642,6 +642,34 @@ def told_names(body: Sequence[ast.stmt], tree: ast.Module) -> frozenset[str]:
     return frozenset(filter(str.isidentifier, found))
 
 
+def handed_keys(body: Sequence[ast.stmt]) -> frozenset[str]:
+    """Return the keys of dictionaries that a constructor hands on whole to that of a base.
+
+    Models of pydantic that allow further data have them as attributes.
+    """
+    found: set[str] = set()
+    for method in body:
+        if not isinstance(method, ast.FunctionDef) or method.name != "__init__":
+            continue
+        nodes = [*ast.walk(method)]
+        calls = [each for each in nodes if isinstance(each, ast.Call)]
+        handed = {
+            dotted(keyword.value)
+            for each in calls
+            if isinstance(each.func, ast.Attribute) and each.func.attr == "__init__"
+            for keyword in each.keywords
+            if keyword.arg is None
+        }
+        found |= {
+            string_value(each.slice)
+            for each in nodes
+            if isinstance(each, ast.Subscript)
+            and isinstance(each.ctx, ast.Store)
+            and dotted(each.value) in handed
+        }
+    return frozenset(found - {""})
+
+
 def allows_extra(node: ast.ClassDef) -> bool:
     """Return whether the configuration of a model of pydantic may allow data besides the fields.
 

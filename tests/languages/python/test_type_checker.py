@@ -55,6 +55,12 @@ def f(given):
     for index in range(index.size()):
         print(index)
 """,
+    "items beside those that are put there": """
+def f(rows):
+    told = {'start': None, 'keys': {}}
+    told['start'] = [1]
+    told['keys'].setdefault(1, rows)
+""",
     "a parameter that is bound anew": """
 def f(rows: set[int]):
     rows = list(rows)

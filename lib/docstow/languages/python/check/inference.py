@@ -58,6 +58,7 @@ from docstow.languages.python.check.variables import Variables
 from docstow.languages.python.distributions import SHARED
 from docstow.languages.python.source.syntax import (
     Function,
+    assignments,
     callee,
     decorator_name,
     dotted,
@@ -640,15 +641,25 @@ class Inference:
         """
         if not isinstance(kind, PackageType) or path not in self._additions:
             return kind
-        first, _, rest = path.partition(".")
+        if any(_owner_of(path, inner) is scope for inner in self._begun.get(path, ())):
+            return kind
         around = {
-            each: inner
-            for each, inner in self._additions[path]
-            if (inner.parent if rest else (inner.find(first) or (None,))[0]) is scope
+            each: inner for each, inner in self._additions[path] if _owner_of(path, inner) is scope
         }
         return with_items(
             kind, [*around], lambda each: self.infer(each.value, around[each], depth + 1)
         )
+
+    @cached_property
+    def _begun(self) -> Mapping[str, list[Scope]]:
+        """Where collections are bound that have items of their own, by the paths of these."""
+        found: dict[str, list[Scope]] = {}
+        for scope in self._scopes.values():
+            nodes = (each for node in scope_nodes(scope.node) for each in assignments(node))
+            for target, _, value in nodes:
+                if any(getattr(value, each, ()) for each in ("elts", "keys")):
+                    found.setdefault(dotted(target), []).append(scope)
+        return found
 
     @cached_property
     def _additions(self) -> Mapping[str, list[tuple[Addition, Scope]]]:
@@ -869,3 +880,9 @@ def _alternatives(node: ast.BoolOp | ast.IfExp | ast.NamedExpr) -> list[ast.expr
         case ast.NamedExpr(value=value):
             return [value]
     return []
+
+
+def _owner_of(path: str, scope: Scope) -> Scope | None:
+    """Return the scope that binds a variable, or that of the class for an attribute of ``self``."""
+    first, _, rest = path.partition(".")
+    return scope.parent if rest else (scope.find(first) or (None,))[0]

@@ -240,6 +240,12 @@ MAYBE_HEARD_OF = {
         "class A:\n    def exposed_toot(self): ...\nquay.root().toot()"
     ),
     "a key that a constructor hands on": "import buoys\nbuoys.Entry(depth=1).depth",
+    "commands that are collected": "import redis\nredis.Pipeline().set('a', 1).set('b', 2)",
+    "an overload for numbers": "import buoys\nbuoys.Grid()[1].depth",
+    "a keyword of a subclass": "import buoys\ndef f(reel: buoys.Reel):\n    reel.wind(1, slack=2)",
+    "a list of several classes": (
+        "import buoys\nrows = [buoys.Anchor(), buoys.Rope(1)]\nrows[1].chains"
+    ),
     "a dictionary with keys as attributes": "import buoys\nbuoys.receipt().paid",
     "a class that is declared to have any name": "import buoys\nbuoys.Told().sights",
     "what a module looks up in another": "from locks.cmd import toot",
@@ -1120,6 +1126,20 @@ class Receipt(TypedDict):
 
 class AttributeDict(dict): ...
 
+class Grid:
+    @overload
+    def __getitem__(self, key: "list[bool] | Grid") -> "Grid": ...
+    @overload
+    def __getitem__(self, key: int) -> AnyOne: ...
+    def __getitem__(self, key):
+        return self.kept[key]
+
+class Reel:
+    def wind(self, times: int) -> None: ...
+
+class Spool(Reel):
+    def wind(self, times: int, *, slack: int = 0) -> None: ...
+
 class Log:
     def __init__(self, **values) -> None: ...
 
@@ -1191,6 +1211,17 @@ def __getattr__(name: str):
         return locks.held[name]
     except KeyError:
         raise AttributeError(name) from None
+""",
+    },
+    "redis": {
+        "redis/__init__.py": "from redis.client import Pipeline\n",
+        "redis/py.typed": "",
+        "redis/client.py": """
+class Commands:
+    def set(self, name: str, value: int) -> bool: ...
+
+class Pipeline(Commands):
+    def execute(self) -> list[bool]: ...
 """,
     },
     "exceptiongroup": {

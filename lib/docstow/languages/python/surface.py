@@ -719,10 +719,19 @@ class PythonSurface:
             for each in lineages
         )
 
-    def subclass_may_take(self, path: str, method: str, keyword: str) -> bool:
-        """Return whether a method of a subclass in the package may take a keyword."""
+    def subclass_may_take(
+        self, path: str, method: str, keyword: str, *, named: bool = False
+    ) -> bool:
+        """Return whether a method of a subclass in the package may take a keyword.
+
+        Args:
+            path: of the class.
+            method: its name.
+            keyword: which the class itself does not take.
+            named: one counts that names the keyword, and none that takes any.
+        """
         last = self._home(path).rpartition(".")[2]
-        return self._subclasses.may_take(last, method, keyword)
+        return self._subclasses.may_take(last, method, keyword, named=named)
 
     def subclass_takes_more(self, path: str, method: str, given: int) -> bool:
         """Return whether a method of a subclass in the package may take arguments without names.
@@ -1090,12 +1099,19 @@ class _Subclasses:
                 return True
         return False
 
-    def may_take(self, owner: str, method: str, keyword: str) -> bool:
-        """Return whether a method of a subclass of a class takes a keyword, or may take it."""
-        return any(
-            taken is None or any(e.name == keyword or e.kind == "var_keyword" for e in taken)
-            for taken in self._parameters_below(owner, method)
-        )
+    def may_take(self, owner: str, method: str, keyword: str, *, named: bool = False) -> bool:
+        """Return whether a method of a subclass of a class takes a keyword, or may take it.
+
+        Args:
+            owner: the last name of the class.
+            method: its name.
+            keyword: which the class itself does not take.
+            named: one counts that names the keyword, and none that takes any.
+        """
+        taken = [*self._parameters_below(owner, method)]
+        named_by = any(e.name == keyword for each in taken for e in each or ())
+        is_open = any(each is None or any(e.kind == "var_keyword" for e in each) for each in taken)
+        return named_by or (is_open and not named)
 
     def takes_more(self, owner: str, method: str, given: int) -> bool:
         """Return whether a method of a subclass of a class takes so many arguments without names.

@@ -21,6 +21,7 @@ from docstow.languages.python.check.certainty import (
     is_unheard_of,
     may_be_of_middleware,
     subclass_may_have,
+    subclass_may_take,
 )
 from docstow.languages.python.check.checked import Checked
 from docstow.languages.python.check.engine_keywords import mismatch_of_engine
@@ -523,6 +524,12 @@ class _Checker:
             self._mismatch(node, each, unbound=unbound) is None for each in others
         ):
             return
+        if wrong.keyword and isinstance(node.func, ast.Attribute) and not unbound:
+            owner = self._values.type_of(node.func.value, self._scope)
+            if isinstance(owner, PackageType) and subclass_may_take(
+                owner, node.func.attr, wrong.keyword, named=True
+            ):
+                return
         self._report_mismatch(node, title, wrong, self._names.look_up(path))
 
     def _report_mismatch(

@@ -34,8 +34,10 @@ _LEAST_WHEN_CALLED = {
 
 #: What dictionaries are called by whose items are attributes, too.
 _WITH_ATTRIBUTES = ("AttributeDict", "AttrDict", "DotDict")
-#: Classes of which ``create_model`` and ``GetMessageClass`` make others with fields.
-_COMMON_BASES = frozenset({"pydantic.main.BaseModel", "google.protobuf.message.Message"})
+#: Classes of which ``create_model``, ``GetMessageClass`` and ``defstruct`` make others with fields.
+_COMMON_BASES = frozenset(
+    {"pydantic.main.BaseModel", "google.protobuf.message.Message", "msgspec.Struct"}
+)
 
 
 def may_be_of_middleware(owner: PackageType, name: str, *, called: bool) -> bool:
@@ -102,11 +104,20 @@ def may_decide(path: str, given: Iterable[ValueType | None]) -> bool:
     )
 
 
-def subclass_may_take(owner: PackageType, method: str, keyword: str) -> bool:
-    """Return whether a subclass in the package has a method with a keyword."""
+def subclass_may_take(
+    owner: PackageType, method: str, keyword: str, *, named: bool = False
+) -> bool:
+    """Return whether a subclass in the package has a method with a keyword.
+
+    Args:
+        owner: the class.
+        method: of it.
+        keyword: which the class itself does not take.
+        named: one counts that names the keyword, and none that takes any.
+    """
     surface = owner.package.surface
     return isinstance(surface, PythonSurface) and any(
-        surface.subclass_may_take(each, method, keyword) for each in owner.paths
+        surface.subclass_may_take(each, method, keyword, named=named) for each in owner.paths
     )
 
 

@@ -88,6 +88,8 @@ _MAPPING = re.compile(r"builtins\.(?:map|filter)|(?:concurrent|multiprocessing)\
 _WITH_KEY = frozenset({"builtins.sorted", "builtins.min", "builtins.max", "heapq.nlargest"})
 #: Expressions that are followed one from another.
 _DEEPEST = 30
+#: Items of a list that are looked at.
+_MOST_ITEMS = 16
 
 
 class Inference:
@@ -507,6 +509,11 @@ class Inference:
         """Return the type of a constant, a collection or a comprehension."""
         inner = self._scopes.get(node, scope)
         items = [self.type_of(each, inner, depth + 1) for each in known_items(node)]
+        if isinstance(node, ast.List) and items and items[0] is not None:
+            # What is not known is taken to be as the first.
+            others = (self.type_of(each, inner, depth + 1) for each in node.elts[1:_MOST_ITEMS])
+            known = [each for each in others if each is not None]
+            items = [without_none(join([items[0], *known]))]
         name = literal_class(node)
         return self._annotations.standard_type(f"builtins.{name}", *items) if name else None
 

@@ -68,6 +68,11 @@ _NO_INSTANCES = frozenset({"builtins.super", "builtins.type", "builtins.object",
 #: Descriptors that give an instance their type argument.
 _DESCRIPTORS = frozenset({"sqlalchemy.orm.base.Mapped", "sqlalchemy.orm.base.WriteOnlyMapped"})
 #: sympy's function that makes symbols of their names, and the class of one.
+#: What collects commands of Redis, and its methods that collect none.
+_REDIS_PIPELINE = re.compile(r"redis\.(?:\w+\.)*\w*Pipeline")
+_RUNNING = frozenset(
+    {"execute", "watch", "unwatch", "multi", "reset", "discard", "close", "aclose"}
+)
 _SYMBOLS, _SYMBOL = "sympy.core.symbol.symbols", "sympy.core.symbol.Symbol"
 #: Decorators that make context managers, with what the name of the manager's class has more.
 _MANAGERS = {"contextmanager": "", "asynccontextmanager": "Async"}
@@ -349,6 +354,8 @@ class Members:
             return None
         if is_array(owner) and name in {"ravel", "flatten"}:
             return flat_plots(owner)
+        if _REDIS_PIPELINE.fullmatch(owner.path) and name not in _RUNNING:
+            return owner  # It answers when all that it got is run.
         if symbol.kind == "method":
             return self._infer_returned(symbol, owner.package, owner, passed)
         value = self.attribute(owner, name)

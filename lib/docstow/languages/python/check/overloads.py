@@ -5,12 +5,14 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
+from docstow.core.patterns import lazy_pattern
 from docstow.languages.python.source.functions import parameters
 from docstow.languages.python.source.syntax import Function, dotted, positional
 from docstow.languages.shared.lookup import PassedArguments, mismatch
 
 #: Displays of what is not hashable.
 _UNHASHABLE = (ast.List, ast.ListComp, ast.Dict, ast.DictComp, ast.Set, ast.SetComp)
+_INTEGERS = lazy_pattern(r"\b(?:int|SupportsIndex)\b")
 #: Annotations of what takes several keys at once.
 _SEVERAL = frozenset({"Sequence", "Iterable", "Collection", "List", "list", "Set", "set"})
 
@@ -51,6 +53,8 @@ def agree(headers: Sequence[Function], shape: PassedArguments, *, receives: bool
 def of_key(headers: Sequence[Function], key: ast.expr) -> Function | None:
     """Return the overload of ``__getitem__`` that takes a key; None where the key does not tell."""
     fit = [each for each in headers if _may_take_key(each, key)]
+    if isinstance(key, ast.Constant) and isinstance(key.value, int):
+        fit = [each for each in fit if _names_integers(each)] or fit
     is_written = isinstance(key, (*_UNHASHABLE, ast.Constant, ast.JoinedStr, ast.Tuple))
     # What a variable holds may be hashable or not.
     if not fit or (len(fit) > 1 and _takes_hashable(fit[0]) and not is_written):
@@ -71,6 +75,11 @@ def _may_take_key(header: Function, key: ast.expr) -> bool:
             known = [each.value for each in ast.walk(keys) if isinstance(each, ast.Constant)]
             return isinstance(key, ast.Constant) and key.value in known
     return True
+
+
+def _names_integers(header: Function) -> bool:
+    taken = _annotation_of_key(header)
+    return taken is not None and bool(_INTEGERS.search(ast.unparse(taken)))
 
 
 def _takes_hashable(header: Function) -> bool:

@@ -256,11 +256,12 @@ class StowedPackages:
         What an installed package is imported as is known of the project: the catalogue is not read.
         """
         if self._by_import is None:
+            ecosystem = self._language.spelling.ecosystem
             here = self._scan.packages if self._scan is not None else ()
-            installed = {self._key(each.name) for each in here if each.installed} - set(self._given)
+            installed = (e.name for e in here if e.installed and e.ecosystem == ecosystem)
+            known = set(map(self._key, installed)) - self._given.keys()
             packages = self._library.installed
-            wanted = self._wanted.keys() - installed
-            self._by_import = packages.stored_imports(self._language, wanted)
+            self._by_import = packages.stored_imports(self._language, self._wanted.keys() - known)
         return self._by_import
 
     def _versions(self, name: str) -> dict[str, Snapshot]:
@@ -468,7 +469,7 @@ def _first(imported: str) -> str:
 
 
 def _locked(scan: Scan, language: Language) -> dict[str, str]:
-    """Return the versions that a project locks of packages that it has not installed."""
+    """Return the versions of the packages that a project has installed or locks."""
     return {
         each.name: each.version
         for each in scan.packages

@@ -245,14 +245,14 @@ def test_a_text_that_is_no_lock_file_is_refused(python: Check, text: str) -> Non
         python("import click\n", lockfile=text)
 
 
-def small(folder: Path, version: str, code: str) -> Path:
-    """A project whose environment has a package of our own."""
+def small(folder: Path, version: str, code: str, name: str = "small") -> Path:
+    """A project whose environment has a package of our own, which is imported as ``small``."""
     site = folder / version / ".venv" / "lib" / "python3.12" / "site-packages"
     (site / "small").mkdir(parents=True)
     (site / "small" / "__init__.py").write_text(code, "utf-8")
-    info = site / f"small-{version}.dist-info"
+    info = site / f"{name}-{version}.dist-info"
     info.mkdir()
-    told = f"Metadata-Version: 2.1\nName: small\nVersion: {version}\n"
+    told = f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n"
     (info / "METADATA").write_text(told, "utf-8")
     (info / "RECORD").write_text("small/__init__.py,,\n", "utf-8")
     (folder / version / ".venv" / "pyvenv.cfg").write_text("version = 3.12.1\n", "utf-8")
@@ -285,3 +285,19 @@ def test_a_name_of_another_stowed_version_is_told(both: Check) -> None:
     assert said("newer", "1.0").endswith("; small 2.0 has it.")
     assert "has it" not in said("neither", "1.0")
     assert not said("older", "1.0")
+
+
+def test_a_package_of_another_language_with_the_name_does_not_hide_what_is_stowed(
+    tmp_path: Path,
+) -> None:
+    stowed(tmp_path, small(tmp_path, "1.0", "def echo(text):\n    pass\n", "boats"), ("boats",))
+    root = tmp_path / "project"
+    (root / "node_modules" / "boats").mkdir(parents=True)
+    told = json.dumps({"name": "boats", "version": "3.0.0"})
+    (root / "node_modules" / "boats" / "package.json").write_text(told, "utf-8")
+    (root / "package.json").write_text('{"dependencies": {"boats": "3"}}', "utf-8")
+    (root / "pyproject.toml").write_text('[project]\ndependencies = ["boats"]\n', "utf-8")
+    (root / "uv.lock").write_text(LOCKS["uv"].replace("small", "boats"), "utf-8")
+    with runtime_at(tmp_path, root) as runtime:
+        answer = checker(runtime, "python")("import small\nsmall.ehco('x')\n", root=str(root))
+    assert [each["suggestions"][0] for each in answer["results"]] == ["small.echo"]

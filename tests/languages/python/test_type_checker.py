@@ -261,6 +261,13 @@ MAYBE_HEARD_OF = {
         "class A(ValueError):\n    def __new__(cls, job):\n        made = super().__new__(cls)\n"
         "        made.job = job\n        return made\n    def use(self):\n        self.job"
     ),
+    "an instance that is made without its class": (
+        "class A:\n    @classmethod\n    def make(cls, job):\n        made = object.__new__(cls)\n"
+        "        made.job = job\n        return made\nA.make(1).job"
+    ),
+    "a value that is shown to be refused with others": (
+        "import buoys\ntry:\n    buoys.paint('blue')\nexcept (TypeError, ValueError):\n    print(1)"
+    ),
     "a value that is shown to be refused": (
         "import buoys\ntry:\n    buoys.paint('blue')\nexcept ValueError:\n    print(1)"
     ),

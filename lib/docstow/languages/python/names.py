@@ -600,12 +600,10 @@ class Names:
             return "it is a namespace"
         if is_compiled:
             return _COMPILED if module.layers else "it is compiled, without stubs"
-        reasons = [self._why_file_uncertain(module, each, name) for each in module.layers]
-        # What is put in a module's place has any name, whatever fills the module itself.
-        if reason := max(
-            reasons, default="", key=lambda each: (each.startswith(CHANGES), each != "")
-        ):
-            return reason
+        found = (self._why_file_uncertain(module, each, name) for each in module.layers)
+        if reasons := [each for each in found if each]:
+            # What is put in a module's place has any name, whatever fills the module itself.
+            return next((each for each in reasons if each.startswith(CHANGES)), reasons[0])
         if self.getattr_names(module) is None:
             return "it defines __getattr__"
         for star in self.stars(module):

@@ -207,23 +207,22 @@ class Words:
 
     def files_with(self, *words: str) -> list[tuple[str, Path]]:
         """Return the files that have one of some words, and maybe others, each with its module."""
-        found = None
-        # They are stored with the traits.
-        if self._stored is not None and self._digest and self._traits:
-            found = self._stored.find(self._digest, words)
-        files = self._sources
-        return files if found is None else [files[each] for each in sorted(found)]
+        return self._found_files(words, bases=False)
 
     def files_extending(self, *names: str) -> list[tuple[str, Path]]:
         """Return the files with classes that have a base of one of some names, and maybe others.
 
         A base counts by its last name, and by the one that it is imported for.
         """
+        return self._found_files(names, bases=True)
+
+    def _found_files(self, words: Sequence[str], *, bases: bool) -> list[tuple[str, Path]]:
         found = None
+        # They are stored with the traits.
         if self._stored is not None and self._digest and self._traits:
-            found = self._stored.find(self._digest, names, bases=True)
+            found = self._stored.find(self._digest, words, bases=bases)
         files = self._sources
-        return self.files_with(*names) if found is None else [files[each] for each in sorted(found)]
+        return files if found is None else [files[each] for each in sorted(found)]
 
     def _texts(self, *words: str) -> Iterator[bytes]:
         """Yield the texts of the files that have one of some words, and maybe others."""
@@ -351,14 +350,10 @@ class Words:
 
 def class_headers(text: bytes) -> list[tuple[bytes, set[bytes]]]:
     """Return the classes with bases in a file, each with the last names of these."""
-    found = []
-    meant = None
-    for header in _CLASS_HEADER.finditer(text):
-        if meant is None:
-            meant = {alias: name for name, alias in _IMPORTED_AS.findall(text)}
-        bases = {*_BASE_NAME.findall(header[2])}
-        found.append((header[1], bases | {meant[each] for each in bases if each in meant}))
-    return found
+    headers = _CLASS_HEADER.findall(text)
+    meant = {alias: name for name, alias in _IMPORTED_AS.findall(text)} if headers else {}
+    bases = [(name, {*_BASE_NAME.findall(above)}) for name, above in headers]
+    return [(name, above | {meant[e] for e in above & meant.keys()}) for name, above in bases]
 
 
 @cache

@@ -117,7 +117,7 @@ class Doubts:
             for tried in ast.walk(self._own.parsed.tree)
             if isinstance(tried, ast.Try) and len(tried.body) == 1
             if isinstance(tried.body[0], ast.Expr)
-            if any(dotted(each.type).endswith("ValueError") for each in tried.handlers)
+            if any("ValueError" in ast.unparse(e.type) for e in tried.handlers if e.type)
             for each in ast.walk(tried.body[0])
         )
 

@@ -298,8 +298,8 @@ class LocalClasses:
         for method in node.body:
             if not isinstance(method, Function) or method not in self._scopes:
                 continue
-            receiver = next((each.arg for each in positional(method)), "")
-            receivers = {receiver, *_made_instances(method, receiver)}
+            plain = positional(method)
+            receivers = {plain[0].arg, *_made_instances(method, plain[0].arg)} if plain else set()
             scope, seen = self._scopes[method], set[int]()
             for target, annotation, value in (
                 found_one for each in ast.walk(method) for found_one in _paired(each)
@@ -524,15 +524,14 @@ class LocalClasses:
 
 def _made_instances(method: Function, receiver: str) -> set[str]:
     """Return the variables of a method that hold an instance which it makes of its class."""
-    makers = {receiver, f"{receiver}.__class__", "__new__"}
-    return {
-        target.id
-        for each in ast.walk(method)
-        if isinstance(each, ast.Assign) and isinstance(each.value, ast.Call)
-        for target in each.targets
-        if isinstance(target, ast.Name)
-        and (dotted(each.value.func) or getattr(each.value.func, "attr", "")) in makers
-    }
+    found: set[str] = set()
+    for each in ast.walk(method):
+        if isinstance(each, ast.Assign) and isinstance(each.value, ast.Call):
+            maker = each.value.func
+            is_new = isinstance(maker, ast.Attribute) and maker.attr == "__new__"
+            if is_new or dotted(maker) in {receiver, f"{receiver}.__class__"}:
+                found |= {target.id for target in each.targets if isinstance(target, ast.Name)}
+    return found
 
 
 def _paired(
